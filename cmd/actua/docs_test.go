@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The commands in docs/cli.md and the README work against the demo profile, in the order in which they stand.
+func TestDocumentedCommands(t *testing.T) {
+	w := isolated(t)
+	text, err := os.ReadFile("../../docs/cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	lines, done := serveLines(t, ctx, "--listen", "opc.tcp://127.0.0.1:0", "--json")
+	var listening struct{ URL string }
+	if err := json.Unmarshal([]byte(<-lines), &listening); err != nil {
+		t.Fatal(err)
+	}
+	host := regexp.MustCompile(`\b(opc\.tcp://)?(localhost|plant7)(:\d+)?(\s|$)`)
+	n := 0
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		for _, command := range strings.Split(block[1], "\n") {
+			command, _, _ = strings.Cut(command, "   #")
+			args, ok := strings.CutPrefix(command, "actua ")
+			if !ok || strings.HasPrefix(args, "serve") || strings.ContainsAny(args, "|$") {
+				continue
+			}
+			n++
+			code, out, stderr := w.run(ctx, words(host.ReplaceAllString(args, listening.URL+"$4"))...)
+			if code != 0 || out == "" {
+				t.Errorf("%s: exit %d, %s", command, code, stderr)
+			}
+		}
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	newcomer := isolated(t) // who has trusted nobody yet
+	for _, m := range regexp.MustCompile(`(?m)^go run ./cmd/actua +(\w+ +opc.*)$`).FindAllStringSubmatch(string(readme), -1) {
+		n++
+		if code, out, stderr := newcomer.run(ctx, words(host.ReplaceAllString(m[1], listening.URL+"$4"))...); code != 0 || out == "" {
+			t.Errorf("README, %s: exit %d, %s", m[1], code, stderr)
+		}
+	}
+	if n < 19 {
+		t.Errorf("only %d commands found", n)
+	}
+	cancel()
+	<-done
+}

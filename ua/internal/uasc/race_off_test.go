@@ -1,0 +1,5 @@
+//go:build !race
+
+package uasc
+
+const raceEnabled = false

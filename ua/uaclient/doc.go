@@ -1,0 +1,16 @@
+// Package uaclient is an OPC UA client: it finds a server's endpoints, opens a secure channel and a
+// session, and offers every service as a typed call.
+//
+// # Two layers
+//
+// Methods named after a service of Part 4 (Read, Write, Call, Browse, BrowseNext and so on) send one
+// request and return its response, statuses of single operations included. Helpers built on them
+// (ReadValue, WriteValue, CallMethod, BrowseAll, References, ResolvePath) keep the server's operation
+// limits, page by continuation points and turn bad statuses into errors.
+//
+// # Session lifetime
+//
+// A session lives on the server for SessionTimeout after its last request. This package does not yet
+// send keep-alive requests by itself: a program that is idle for longer must call something, such as
+// ReadValue of the server's state, or dial again when a call returns BadSessionIdInvalid.
+package uaclient

@@ -1,0 +1,110 @@
+package uaserver
+
+import (
+	"net"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/actua/actua/ua"
+	"github.com/actua/actua/ua/internal/secpol"
+	"github.com/actua/actua/ua/uabin"
+)
+
+// channel is what the services need of a secure channel, whatever carries it (Part 4, 5.6).
+type channel interface {
+	// Send sends a response from any goroutine. It returns BadResponseTooLarge, with nothing sent,
+	// when the response exceeds the client's limits.
+	Send(requestID uint32, m ua.Structure) error
+	Policy() *secpol.Policy
+	Mode() ua.MessageSecurityMode
+	// ClientCertificate is the client's certificate field in DER; nil without security.
+	ClientCertificate() []byte
+	// EndpointURL is the address that the client used, as it said in its Hello.
+	EndpointURL() string
+	RemoteAddr() net.Addr
+	// MaxResponse is the size of a response that the client takes, in bytes; 0 for no limit.
+	MaxResponse() int
+	// SetTrusted tells that a user has logged in.
+	SetTrusted(bool)
+	Close(status ua.StatusCode, reason string)
+}
+
+// conn is a secure channel with what its requests share. dispatch is called by one goroutine at a time.
+type conn struct {
+	server  *Server
+	channel channel
+	reader  uabin.Reader
+	intern  uabin.Interner
+	last    *session     // of the last request, so that most requests need no lookup
+	logins  atomic.Int32 // sessions activated here
+	trust   sync.Mutex   // so that logins and what the channel was told agree
+}
+
+func (s *Server) newConn(ch channel) *conn {
+	c := &conn{server: s, channel: ch}
+	c.reader.Types = s.types
+	return c
+}
+
+func (c *conn) remote() string {
+	if a := c.channel.RemoteAddr(); a != nil {
+		return a.String()
+	}
+	return ""
+}
+
+// sessionOf finds the session of an authentication token; nil if there is none.
+func (c *conn) sessionOf(token ua.NodeID) *session {
+	if s := c.last; s != nil && s.token == token && !s.ended.Load() {
+		return s
+	}
+	c.last = c.server.sessions.find(token)
+	return c.last
+}
+
+// loggedIn and loggedOut count the sessions of the channel and tell it whether there are any.
+func (c *conn) loggedIn() { c.countLogins(1) }
+
+func (c *conn) loggedOut() { c.countLogins(-1) }
+
+func (c *conn) countLogins(change int32) {
+	c.trust.Lock()
+	defer c.trust.Unlock()
+	before := c.logins.Load()
+	c.logins.Store(before + change)
+	if (before == 0) != (before+change == 0) {
+		c.channel.SetTrusted(before == 0)
+	}
+}
+
+// refuse answers with a ServiceFault before there is a call.
+func (c *conn) refuse(requestID uint32, h *ua.RequestHeader, status ua.StatusCode, detail string) {
+	c.server.stats.rejected.Add(1)
+	var f ua.ServiceFault
+	c.sendFault(requestID, h, &f, status, detail)
+}
+
+// refuseUnread is refuse for a request of which only the header is decoded, within little memory: the
+// client's handle comes before all that can be large.
+func (c *conn) refuseUnread(requestID uint32, status ua.StatusCode, detail string) {
+	limits := c.server.decode
+	limits.MaxMemory = smallRequest
+	c.reader.Reset(c.reader.Rest(), limits)
+	var h ua.RequestHeader
+	h.DecodeBinary(&c.reader)
+	c.refuse(requestID, &h, status, detail)
+}
+
+func (c *conn) sendFault(requestID uint32, h *ua.RequestHeader, f *ua.ServiceFault, status ua.StatusCode, detail string) {
+	f.ResponseHeader = ua.ResponseHeader{
+		Timestamp:     ua.NewDateTime(c.server.now()),
+		RequestHandle: h.RequestHandle,
+		ServiceResult: status,
+	}
+	diagnoseService(&f.ResponseHeader, h.ReturnDiagnostics, status, detail)
+	// An error here means that the channel is gone, and with it whoever wanted the answer.
+	_ = c.channel.Send(requestID, f)
+}
+
+func stack() string { return string(debug.Stack()) }

@@ -1,0 +1,158 @@
+package memspace
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/actua/actua/ua"
+	"github.com/actua/actua/ua/uaid"
+	"github.com/actua/actua/ua/uaserver"
+)
+
+// firstIndex is the namespace index of a Space's first own namespace before it is attached: servers
+// have themselves as namespace 1.
+const firstIndex = 2
+
+// Space is a node manager that holds its nodes in memory. New makes one.
+type Space struct {
+	uris    []string                 // own namespaces, without namespace 0
+	indexes atomic.Pointer[[]uint16] // the server's indexes of uris
+	nodes   table
+	server  atomic.Pointer[uaserver.Server]
+	log     atomic.Pointer[slog.Logger]
+
+	mu      sync.Mutex // orders changes of the structure: nodes and references
+	kinds   atomic.Pointer[[]*Node]
+	foreign map[ua.NodeID]*Node // nodes of other managers that references lead to
+	nextID  uint32              // for nodes that get a numeric id
+	err     error
+	types   []func() ua.Structure // for the server to decode
+
+	known wellKnown
+}
+
+// wellKnown are nodes of namespace 0 that adding nodes needs.
+type wellKnown struct {
+	objects, folder, baseObject, dataVariable, property *Node
+	baseDataType                                        *Node
+	hasComponent, hasProperty, organizes, hasSubtype    kind
+	hasType, hasEncoding                                kind
+}
+
+// New makes a Space with namespace 0 and the namespaces of an application, the first of which is
+// where nodes are added that do not say otherwise.
+func New(uri string, more ...string) *Space {
+	s := &Space{
+		uris:    append([]string{uri}, more...),
+		foreign: make(map[ua.NodeID]*Node),
+		nextID:  1000,
+	}
+	indexes := make([]uint16, len(s.uris))
+	for i := range indexes {
+		indexes[i] = uint16(firstIndex + i)
+	}
+	s.indexes.Store(&indexes)
+	s.log.Store(slog.Default())
+	s.loadZero()
+	return s
+}
+
+// NamespaceURIs implements uaserver.NodeManager: namespace 0 and those given to New.
+func (s *Space) NamespaceURIs() []string {
+	return append([]string{uaserver.NamespaceURI0}, s.uris...)
+}
+
+// Attach implements uaserver.NodeManager: from here on nodes have the server's namespace indexes. It
+// fails with the first error that adding nodes made.
+func (s *Space) Attach(server *uaserver.Server, indexes []uint16) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.err != nil:
+		return s.err
+	case len(indexes) != len(s.uris)+1 || indexes[0] != 0:
+		return fmt.Errorf("memspace: %d namespace indexes for %d namespaces: %w", len(indexes), len(s.uris)+1, ua.BadInvalidArgument)
+	case !s.server.CompareAndSwap(nil, server):
+		return fmt.Errorf("memspace: the Space is attached to another server: %w", ua.BadInvalidState)
+	}
+	s.renumber(indexes[1:])
+	if server != nil {
+		s.log.Store(server.Logger())
+		for _, f := range s.types {
+			server.Types().Register(f)
+		}
+	}
+	return nil
+}
+
+// Err is the first error that adding nodes or references made; nil when there was none.
+func (s *Space) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// Namespace is the index of the first namespace of the application. It is final once the Space is
+// attached to a server.
+func (s *Space) Namespace() uint16 { return (*s.indexes.Load())[0] }
+
+// owns reports whether a namespace is one of the Space's.
+func (s *Space) owns(namespace uint16) bool {
+	return namespace == 0 || slices.Contains(*s.indexes.Load(), namespace)
+}
+
+// Node returns the node with an id, or nil.
+func (s *Space) Node(id ua.NodeID) *Node { return s.nodes.find(id) }
+
+// Variable returns the variable with an id, or nil.
+func (s *Space) Variable(id ua.NodeID) *Variable {
+	if n := s.nodes.find(id); n != nil {
+		return n.Variable()
+	}
+	return nil
+}
+
+// Objects is the folder under which applications have their objects (Part 5, 8.2.4).
+func (s *Space) Objects() *Node { return s.known.objects }
+
+// Len is the number of nodes, those of namespace 0 included.
+func (s *Space) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.nodes.live
+}
+
+// SetLogger says where failures of callbacks are logged; default slog.Default, and the server's logger
+// once the Space is attached.
+func (s *Space) SetLogger(l *slog.Logger) { s.log.Store(l) }
+
+// zero returns a node of namespace 0 by its number in package uaid.
+func (s *Space) zero(id uint32) *Node { return s.nodes.find(ua.ID(id)) }
+
+func (s *Space) remember() {
+	s.known = wellKnown{
+		objects:      s.zero(uaid.ObjectsFolder),
+		folder:       s.zero(uaid.FolderType),
+		baseObject:   s.zero(uaid.BaseObjectType),
+		dataVariable: s.zero(uaid.BaseDataVariableType),
+		property:     s.zero(uaid.PropertyType),
+		baseDataType: s.zero(uaid.BaseDataType),
+		hasComponent: s.zero(uaid.HasComponent).more.typ.kind,
+		hasProperty:  s.zero(uaid.HasProperty).more.typ.kind,
+		organizes:    s.zero(uaid.Organizes).more.typ.kind,
+		hasSubtype:   s.zero(uaid.HasSubtype).more.typ.kind,
+		hasType:      s.zero(uaid.HasTypeDefinition).more.typ.kind,
+		hasEncoding:  s.zero(uaid.HasEncoding).more.typ.kind,
+	}
+}
+
+// fail notes an error of building the address space. Space.mu is held.
+func (s *Space) fail(err error) error {
+	if s.err == nil {
+		s.err = err
+	}
+	return err
+}
