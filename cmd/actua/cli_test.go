@@ -371,26 +371,6 @@ func TestServe(t *testing.T) {
 }
 
 // With its certificate made, a server is there at once.
-func TestServeStartsQuickly(t *testing.T) {
-	isolated(t)
-	var best time.Duration
-	for i := range 4 {
-		ctx, cancel := context.WithCancel(context.Background())
-		begin := time.Now()
-		lines, done := serveLines(t, ctx, "--listen", "opc.tcp://127.0.0.1:0", "--json", "--profile", "empty")
-		<-lines
-		if took := time.Since(begin); i == 1 || i > 1 && took < best {
-			best = took
-		}
-		cancel()
-		<-done
-	}
-	t.Logf("listening after %v", best)
-	if best > 500*time.Millisecond {
-		t.Errorf("listening after %v", best)
-	}
-}
-
 func TestDidYouMean(t *testing.T) {
 	for word, want := range map[string]string{"raed": "read", "endpoint": "endpoints", "brows": "browse", "wirte": "write", "xxxxxxx": ""} {
 		hint := didYouMean(word, []string{"serve", "endpoints", "browse", "read", "write", "call"})
