@@ -14,6 +14,7 @@
 
 import path from "node:path";
 import { BinaryStream } from "node-opcua-binary-stream";
+import { CancelRequest } from "node-opcua-types";
 import {
   AttributeIds, BrowseDescription, BrowseDirection, BrowseNextRequest, BrowseRequest, CallRequest, DataType, DataValue,
   NodeClass, OPCUAClient, QueryFirstRequest, ReadRequest, StatusCodes, TimestampsToReturn,
@@ -568,6 +569,12 @@ async function sessionChecks(label, client, session, token) {
     // Also proves that the channel and the session live on after the fault.
     const fault = await faultOf(send(session, new QueryFirstRequest({ nodeTypes: [], maxDataSetsToReturn: 1, maxReferencesToReturn: 1 })));
     expectStatus(fault, "BadServiceUnsupported", "QueryFirst");
+    expectStatus((await readAttribute(session, "i=2258")).statusCode, "Good", "the read after it");
+  });
+  await check("Cancel", label, async () => {
+    const response = await send(session, new CancelRequest({ requestHandle: 999999 }));
+    expect(response.cancelCount === 0, `${response.cancelCount} requests cancelled`);
+    // Every request that was cancelled or not has its answer: the session goes on.
     expectStatus((await readAttribute(session, "i=2258")).statusCode, "Good", "the read after it");
   });
   await check("Parallel requests", label, async () => {
