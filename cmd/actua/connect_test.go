@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -177,6 +178,38 @@ func TestExplainOwnCertificate(t *testing.T) {
 		!strings.Contains(stderr, "this client's certificate") {
 		t.Error(code, out, stderr)
 	}
+}
+
+// Who only does what the command says comes from nothing to a connection that both sides trust.
+func TestExplainLeadsToTrust(t *testing.T) {
+	w := isolated(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	lines, done := serveLines(t, ctx, "--profile", "empty", "--listen", "opc.tcp://127.0.0.1:0", "--json")
+	var listening struct{ URL string }
+	if err := json.Unmarshal([]byte(<-lines), &listening); err != nil {
+		t.Fatal(err)
+	}
+	command := regexp.MustCompile("`actua (cert trust [^`]*)`")
+	var followed []string
+	for {
+		code, out, stderr := w.run(t.Context(), "connect", listening.URL, "--explain")
+		if code == 0 {
+			break
+		}
+		fix := command.FindStringSubmatch(out)
+		if fix == nil || len(followed) == 2 {
+			t.Fatal(followed, out, stderr)
+		}
+		followed = append(followed, fix[1])
+		if code, _, stderr := w.run(t.Context(), words(fix[1])...); code != 0 {
+			t.Fatal(fix[1], stderr)
+		}
+	}
+	if len(followed) != 2 || strings.HasSuffix(followed[0], "--server") || !strings.HasSuffix(followed[1], "--server") {
+		t.Error(followed)
+	}
+	cancel()
+	<-done
 }
 
 func later48() time.Time { return time.Now().Add(48 * time.Hour) }
