@@ -30,6 +30,8 @@ type world struct {
 	t   *testing.T
 	env map[string]string
 	ask func() ([]byte, error)
+
+	names []string // words of transcripts with what they stand for, in pairs
 }
 
 func (w *world) run(ctx context.Context, args ...string) (code int, out, err string) {
@@ -110,6 +112,12 @@ var scrubs = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d`), "DATE"},
 	{regexp.MustCompile(`[0-9A-F]{40}`), "THUMBPRINT"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT5"},
+	{regexp.MustCompile(` +\d+\.\d ms`), " TIME"},
+	{regexp.MustCompile(`"took":[0-9.]+`), `"took":MS`},
+	{regexp.MustCompile(`trust [0-9A-F]{8}\b`), "trust THUMB"},
+	{regexp.MustCompile(`"request":"[^"]*"`), `"request":"PEM"`},
+	{regexp.MustCompile(`[^\s"]*[/\\]actua[/\\]pki[/\\]`), "CONFIG/actua/pki/"},
+	{regexp.MustCompile(`replaced[/\\]DATET\S+`), "replaced/TIME"},
 	{regexp.MustCompile(`stored in [^)]*\)`), "stored in FOLDER)"},
 	{regexp.MustCompile(` +\n`), "\n"},
 }
@@ -136,8 +144,14 @@ func transcript(t *testing.T, w *world, name, url string) {
 		case strings.HasPrefix(text, "#"):
 			got.WriteString(text + "\n")
 		case strings.HasPrefix(text, "$ actua"):
-			args := words(strings.ReplaceAll(strings.TrimPrefix(text, "$ actua"), "URL", url))
-			code, out, stderr := w.run(context.Background(), args...)
+			command := strings.ReplaceAll(strings.TrimPrefix(text, "$ actua"), "URL", url)
+			code, out, stderr := w.run(context.Background(), words(strings.NewReplacer(w.names...).Replace(command))...)
+			for i := 0; i < len(w.names); i += 2 {
+				if !filepath.IsAbs(w.names[i+1]) {
+					continue // the beginning of a thumbprint, which stands in it too
+				}
+				out, stderr = strings.ReplaceAll(out, w.names[i+1], w.names[i]), strings.ReplaceAll(stderr, w.names[i+1], w.names[i])
+			}
 			got.WriteString(text + "\n" + scrub(out+stderr))
 			if code != 0 {
 				got.WriteString("(exit " + string(rune('0'+code)) + ")\n")

@@ -29,6 +29,7 @@ type clientFlags struct {
 	deprecated        bool
 	timeout           time.Duration
 	store             *uapki.Store
+	trace             func(uaclient.Progress) // of `connect`
 }
 
 func (f *clientFlags) register(cmd *cobra.Command) {
@@ -59,8 +60,8 @@ var shortSecurity = map[string]struct {
 // config checks the flags. Nothing is opened and nobody is asked yet when they are wrong.
 func (f *clientFlags) config(cmd *cobra.Command) (*uaclient.Config, error) {
 	c := &uaclient.Config{
-		ApplicationName: "actua", AllowDeprecated: f.deprecated, InsecureSkipVerify: f.insecure,
-		RequestTimeout: f.timeout, Log: slog.New(slog.DiscardHandler),
+		ApplicationName: clientName, AllowDeprecated: f.deprecated, InsecureSkipVerify: f.insecure,
+		RequestTimeout: f.timeout, Trace: f.trace, Log: slog.New(slog.DiscardHandler),
 	}
 	if f.timeout <= 0 {
 		return nil, usage("--timeout %v: a time above zero is wanted, such as 10s", f.timeout)
@@ -170,14 +171,23 @@ func (f *clientFlags) askPassword(ctx context.Context, a *app, cmd *cobra.Comman
 	}
 }
 
+// storeDir is a folder of certificates, the default one of "client" or "server" when dir is "".
+func storeDir(dir, role string) (string, error) {
+	if dir != "" {
+		return dir, nil
+	}
+	base, err := os.UserConfigDir()
+	if err != nil {
+		return "", ourPart(err, "there is no configuration folder for this user (%v): give one with --pki DIR", err)
+	}
+	return filepath.Join(base, "actua", "pki", role), nil
+}
+
 // openStore opens the folder of certificates.
-func openStore(a *app, dir, role string) (*uapki.Store, error) {
-	if dir == "" {
-		base, err := os.UserConfigDir()
-		if err != nil {
-			return nil, ourPart(err, "there is no configuration folder for this user (%v): give one with --pki DIR", err)
-		}
-		dir = filepath.Join(base, "actua", "pki", role)
+func openStore(dir, role string) (*uapki.Store, error) {
+	dir, err := storeDir(dir, role)
+	if err != nil {
+		return nil, err
 	}
 	store, err := uapki.Open(dir)
 	if err != nil {
@@ -199,7 +209,7 @@ func (a *app) dial(ctx context.Context, cmd *cobra.Command, f *clientFlags, addr
 		return nil, err
 	}
 	if config.SecurityPolicy != "None" || config.User != nil {
-		if f.store, err = openStore(a, f.pki, "client"); err != nil {
+		if f.store, err = openStore(f.pki, "client"); err != nil {
 			return nil, err
 		}
 		config.PKI = f.store
@@ -300,7 +310,7 @@ func hint(e *uaclient.Error) string {
 	case errors.Is(e.Err, ua.BadIdentityTokenRejected) && e.Step == uaclient.StepEndpoints:
 		return " (`actua endpoints URL` lists what each endpoint accepts)"
 	case errors.Is(e.Err, ua.BadSecurityChecksFailed) || errors.Is(e.Err, ua.BadCertificateUntrusted):
-		return " (the server may not trust this client's certificate yet: its administrator finds it among the rejected ones and moves it to the trusted ones)"
+		return " (the server may not trust this client's certificate yet: its administrator finds it among the rejected ones and moves it to the trusted ones; `actua connect URL --explain` says more)"
 	}
 	return ""
 }

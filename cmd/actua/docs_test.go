@@ -9,13 +9,24 @@ import (
 	"testing"
 )
 
-// The commands in docs/cli.md and the README work against the demo profile, in the order in which they stand.
+// The commands in docs/cli.md, docs/security.md and the README work against the demo profile, in the order in which they stand.
 func TestDocumentedCommands(t *testing.T) {
 	w := isolated(t)
-	text, err := os.ReadFile("../../docs/cli.md")
+	var text string
+	for _, name := range []string{"cli", "security"} {
+		b, err := os.ReadFile("../../docs/" + name + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(b)
+	}
+	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	thumb := peer(t, "server")
+	text = strings.ReplaceAll(text, "5A0F03B3", thumb[:8])
+	t.Chdir(t.TempDir()) // some write files
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	lines, done := serveLines(t, ctx, "--listen", "opc.tcp://127.0.0.1:0", "--json")
@@ -25,7 +36,7 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 	host := regexp.MustCompile(`\b(opc\.tcp://)?(localhost|plant7)(:\d+)?(\s|$)`)
 	n := 0
-	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(text, -1) {
 		for _, command := range strings.Split(block[1], "\n") {
 			command, _, _ = strings.Cut(command, "   #")
 			args, ok := strings.CutPrefix(command, "actua ")
@@ -39,10 +50,6 @@ func TestDocumentedCommands(t *testing.T) {
 			}
 		}
 	}
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	newcomer := isolated(t) // who has trusted nobody yet
 	for _, m := range regexp.MustCompile(`(?m)^go run ./cmd/actua +(\w+ +opc.*)$`).FindAllStringSubmatch(string(readme), -1) {
 		n++
@@ -50,7 +57,7 @@ func TestDocumentedCommands(t *testing.T) {
 			t.Errorf("README, %s: exit %d, %s", m[1], code, stderr)
 		}
 	}
-	if n < 19 {
+	if n < 30 {
 		t.Errorf("only %d commands found", n)
 	}
 	cancel()

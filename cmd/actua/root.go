@@ -15,7 +15,7 @@ import (
 )
 
 // later are commands whose names are taken, but that do not exist yet.
-var later = []string{"watch", "dump", "connect", "cert", "gen", "bench", "trace", "ab", "actors"}
+var later = []string{"watch", "dump", "gen", "bench", "trace", "ab", "actors"}
 
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
@@ -48,7 +48,7 @@ path (/Objects/Server/ServerStatus).`,
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "one JSON object a line on standard output")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.serveCommand(), a.endpointsCommand(), a.browseCommand(), a.readCommand(),
-		a.writeCommand(), a.callCommand())
+		a.writeCommand(), a.callCommand(), a.connectCommand(), a.certCommand())
 	for _, c := range root.Commands() {
 		c.DisableFlagsInUseLine = true
 	}
@@ -125,6 +125,14 @@ func why(err error) string {
 		return rest
 	}
 	return text
+}
+
+// nothingMore wants no arguments.
+func nothingMore(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage("%q is one argument too many: %s [flags]", args[0], cmd.CommandPath())
+	}
+	return nil
 }
 
 // exactly wants these arguments, the last of which may end in "..." for one or more.

@@ -29,6 +29,9 @@ const (
 	demoPassword = "operator"
 )
 
+// serverName is the common name in the server's certificate, clientName in the client's.
+const serverName, clientName = "actua server", "actua"
+
 type serveFlags struct {
 	listen       []string
 	pki, profile string
@@ -47,12 +50,7 @@ func (a *app) serveCommand() *cobra.Command {
 plant whose values move, on port 4840. The server's certificate is made at the
 first start and kept.`,
 		Example: "  actua serve\n  actua serve --listen opc.tcp://localhost:4841 --profile empty",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage("%q is one argument too many: %s [flags]", args[0], cmd.CommandPath())
-			}
-			return nil
-		},
+		Args:    nothingMore,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, name := range laterServeFlags {
 				if cmd.Flags().Changed(name) {
@@ -185,11 +183,11 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 
 // serverConfig opens the certificates and says what is offered to whom.
 func (a *app) serverConfig(f *serveFlags) (*uaserver.Config, *uapki.Store, error) {
-	store, err := openStore(a, f.pki, "server")
+	store, err := openStore(f.pki, "server")
 	if err != nil {
 		return nil, nil, err
 	}
-	id, _, err := store.LoadOrCreate(uapki.CertificateOptions{CommonName: "actua server"})
+	id, _, err := store.LoadOrCreate(uapki.CertificateOptions{CommonName: serverName})
 	if err != nil {
 		return nil, nil, ourPart(err, "%v", err)
 	}
@@ -307,8 +305,9 @@ func (a *app) announce(f *serveFlags, config *uaserver.Config, store *uapki.Stor
 		b.WriteString("--trust stores this server's certificate: compare the thumbprint first. Ctrl-C stops the server.\n")
 	} else {
 		fmt.Fprintf(&b, "\nTry it in another window:\n\n  actua browse %s --security none\n\n", first)
-		b.WriteString("With security, a client is refused until its certificate is moved from rejected/certs to trusted/certs\n" +
-			"of the folder above. Ctrl-C stops the server.\n")
+		trust := "actua cert trust THUMBPRINT" + (&certFlags{pki: f.pki, server: true}).again()
+		b.WriteString("With security, a client is refused until its certificate is trusted: `" + trust + "`,\n" +
+			"or move its file from rejected/certs to trusted/certs of the folder above. Ctrl-C stops the server.\n")
 	}
 	return a.printf("%s", b.String())
 }

@@ -31,7 +31,10 @@ func (a *app) verify(f *clientFlags, cert *uaclient.ServerCertificate) error {
 		if err := f.store.Trust(cert.Chain[0]); err != nil {
 			return ourPart(err, "the certificate could not be stored: %v", err)
 		}
-		return f.validate(cert)
+		if cert.Err = f.validate(cert); cert.Err == nil {
+			return nil
+		}
+		unknown = false // it is something else now
 	}
 	if !unknown {
 		return fmt.Errorf("%w\n  --insecure       connect all the same, without knowing to whom", cert.Err)

@@ -40,5 +40,7 @@ func (c *Client) activate(ctx context.Context, created *ua.CreateSessionResponse
 		req.ClientSignature = ua.SignatureData{Algorithm: p.AsymmetricSignatureURI, Signature: signature}
 	}
 	var resp ua.ActivateSessionResponse
-	return c.ch.roundTrip(ctx, &req.RequestHeader, req, &resp, &resp.ResponseHeader)
+	err = c.ch.roundTrip(ctx, &req.RequestHeader, req, &resp, &resp.ResponseHeader)
+	s.steps.heard(&resp.ResponseHeader)
+	return err
 }

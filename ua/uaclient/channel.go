@@ -36,7 +36,8 @@ func (ch *channel) roundTrip(ctx context.Context, h *ua.RequestHeader, req, resp
 	if err := ch.conn.Call(ctx, req, resp); err != nil {
 		var fault *tcp.ServiceFault
 		if errors.As(err, &fault) {
-			return serviceError(&fault.Header)
+			*rh = fault.Header
+			return serviceError(rh)
 		}
 		return err
 	}

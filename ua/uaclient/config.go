@@ -74,6 +74,9 @@ type Config struct {
 	Types *ua.TypeTable
 	// Dialer opens connections; nil is a plain net.Dialer.
 	Dialer func(ctx context.Context, network, address string) (net.Conn, error)
+	// Trace hears of each step of Dial as it ends, on the goroutine that dials and in their order; the
+	// last one may have failed. Nil: nobody does.
+	Trace func(Progress)
 	// Log receives what is worth knowing; nil discards.
 	Log *slog.Logger
 }
@@ -124,6 +127,7 @@ type settings struct {
 	Config
 	policy  *secpol.Policy // nil: auto
 	offered []ua.EndpointDescription
+	steps   steps
 }
 
 func (c *Config) check() (*settings, error) {

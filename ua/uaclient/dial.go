@@ -41,11 +41,13 @@ func Dial(ctx context.Context, address string, config *Config) (*Client, error) 
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
 	c := &Client{settings: s, url: u}
+	s.steps.begin(s.Trace)
 	endpoints, plain, err := s.discover(ctx, u)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = c.connect(ctx, endpoints, plain)
 	}
-	if err := c.connect(ctx, endpoints, plain); err != nil {
+	if err != nil {
+		s.steps.end(StepOf(err), err)
 		return nil, err
 	}
 	return c, nil
@@ -76,14 +78,20 @@ func (c *Client) connect(ctx context.Context, endpoints []ua.EndpointDescription
 		}
 	}()
 	s := c.settings
-	s.offered = endpoints
+	s.offered, s.steps.offered = endpoints, endpoints
 	list, err := s.choose(endpoints, c.url)
 	if err != nil {
 		return stepError(StepEndpoints, "Dial", err)
 	}
+	s.steps.endpoint = list[0].endpoint
+	s.steps.end(StepEndpoints, nil)
 	var chain []*x509.Certificate
 	if c.chosen, chain, err = c.trusted(ctx, list); err != nil {
 		return stepError(StepCertificate, "Dial", err)
+	}
+	s.steps.endpoint = c.chosen.endpoint
+	if chain != nil {
+		s.steps.end(StepCertificate, nil)
 	}
 	if c.chosen.policy.IsNone() && plain != nil {
 		c.ch, plain = plain, nil

@@ -64,6 +64,7 @@ func (ch *channel) getEndpoints(ctx context.Context, u *url.URL) ([]ua.EndpointD
 	req := &ua.GetEndpointsRequest{EndpointURL: u.String(), LocaleIDs: ch.settings.Locales}
 	var resp ua.GetEndpointsResponse
 	err := ch.roundTrip(ctx, &req.RequestHeader, req, &resp, &resp.ResponseHeader)
+	ch.settings.steps.heard(&resp.ResponseHeader)
 	return resp.Endpoints, stepError(StepEndpoints, "GetEndpoints", err)
 }
 
@@ -80,6 +81,7 @@ func (s *settings) open(ctx context.Context, op string, u *url.URL, config *tcp.
 	config.Lifetime = s.ChannelLifetime
 	config.Dialer = s.Dialer
 	config.Log = s.Log
+	config.Done = func(step string) { s.steps.end(Step(step), nil) }
 	conn, err := tcp.Dial(ctx, u.String(), config)
 	if err != nil {
 		return nil, stepError(StepTCP, op, err)

@@ -20,7 +20,11 @@ func (c *Client) openSession(ctx context.Context, pub *rsa.PublicKey, discovered
 		c.ch.close()
 		return stepError(StepSession, "CreateSession", err)
 	}
+	steps := &c.settings.steps
 	resp, err := c.createSession(ctx, req)
+	if resp != nil {
+		steps.heard(&resp.ResponseHeader)
+	}
 	if err != nil {
 		return stepError(StepSession, "CreateSession", err)
 	}
@@ -30,10 +34,12 @@ func (c *Client) openSession(ctx context.Context, pub *rsa.PublicKey, discovered
 		c.abandon()
 		return stepError(StepSession, "CreateSession", err)
 	}
+	steps.end(StepSession, nil)
 	if err = c.activate(ctx, resp, pub); err != nil {
 		c.abandon()
 		return stepError(StepActivate, "ActivateSession", err)
 	}
+	steps.end(StepActivate, nil)
 	return nil
 }
 

@@ -69,7 +69,7 @@ func (id *Identity) SigningRequest() ([]byte, error) {
 // file. Keys are RSA in PKCS #8 or PKCS #1 without a password. Errors name the
 // file and what to do.
 func LoadIdentity(certFile, keyFile string) (*Identity, error) {
-	certs, err := readCertificates(certFile)
+	certs, err := ReadCertificates(certFile)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,9 @@ func issuerIn(certs []*x509.Certificate, child *x509.Certificate) *x509.Certific
 	return nil
 }
 
-func readCertificates(file string) ([]*x509.Certificate, error) {
+// ReadCertificates reads a file of certificates in DER or PEM, with anything else between them in PEM.
+// The first of a chain in DER is the leaf.
+func ReadCertificates(file string) ([]*x509.Certificate, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("uapki: certificate file: %w", err)

@@ -66,6 +66,41 @@ func (s *Store) LoadOrCreate(opts CertificateOptions) (*Identity, bool, error) {
 	return id, created, nil
 }
 
+// Own returns the application's certificate with its key and the file that it lies in, and makes none:
+// it is nil when own/certs is empty. It may be expired. A certificate without its key is an error as
+// in LoadOrCreate.
+func (s *Store) Own() (id *Identity, file string, err error) { return s.loadOwn() }
+
+// Retire puts the files of own/certs and own/private aside, into a new folder below own/replaced, whose
+// name it returns, so that LoadOrCreate makes a new certificate and key. Peers that trust the old one
+// have to trust the new one then.
+func (s *Store) Retire(now time.Time) (dir string, err error) {
+	if err := os.MkdirAll(s.path("own/replaced"), 0o700); err != nil {
+		return "", fmt.Errorf("uapki: %w", err)
+	}
+	if dir, err = os.MkdirTemp(s.path("own/replaced"), now.UTC().Format("2006-01-02T150405Z-*")); err != nil {
+		return "", fmt.Errorf("uapki: %w", err)
+	}
+	// The certificate goes first: a key that stayed behind gets a new certificate, a certificate without
+	// its key would be an error.
+	for _, from := range []string{"own/certs", "own/private"} {
+		files, err := filesIn(s.path(from))
+		if err != nil {
+			return dir, err
+		}
+		to := filepath.Join(dir, filepath.Base(from))
+		if err := os.Mkdir(to, 0o700); err != nil {
+			return dir, fmt.Errorf("uapki: %w", err)
+		}
+		for _, f := range files {
+			if err := os.Rename(f, filepath.Join(to, filepath.Base(f))); err != nil {
+				return dir, fmt.Errorf("uapki: putting the old certificate aside: %w", err)
+			}
+		}
+	}
+	return dir, nil
+}
+
 // checkOwn refuses an identity with which every peer would refuse us.
 func checkOwn(id *Identity, file, wantedURI string, now time.Time) error {
 	leaf, err := id.Leaf()
@@ -148,7 +183,7 @@ func (s *Store) loadOwn() (best *Identity, file string, err error) {
 	}
 	var until time.Time
 	for _, f := range certFiles {
-		certs, err := readCertificates(f)
+		certs, err := ReadCertificates(f)
 		if err != nil {
 			faults = append(faults, err)
 			continue

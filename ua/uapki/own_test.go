@@ -146,3 +146,44 @@ func TestLoadOrCreateAtOnce(t *testing.T) {
 		})
 	}
 }
+
+// An old certificate is put aside whole, and only then a new one made with a new key.
+func TestRetire(t *testing.T) {
+	s := open(t)
+	if id, file, err := s.Own(); id != nil || file != "" || err != nil {
+		t.Fatal(id, file, err)
+	}
+	if dir, err := s.Retire(now); err != nil || !strings.Contains(dir, "replaced") {
+		t.Fatal(dir, err) // there was nothing
+	}
+	old, _, err := s.LoadOrCreate(baseOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := s.Retire(now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, _, err := s.Own(); id != nil || err != nil {
+		t.Fatal(id, err)
+	}
+	again, err := LoadIdentity(filepath.Join(dir, "certs", ownCertificate), filepath.Join(dir, "private", ownKey))
+	if err != nil || !again.Key.Equal(old.Key) {
+		t.Error(err)
+	}
+	renewed, created, err := s.LoadOrCreate(baseOptions)
+	if err != nil || !created || renewed.Key.Equal(old.Key) {
+		t.Error(created, err)
+	}
+	if id, file, err := s.Own(); err != nil || !id.Key.Equal(renewed.Key) || filepath.Base(file) != ownCertificate {
+		t.Error(file, err)
+	}
+	os.RemoveAll(s.path("own/replaced"))
+	write(t, s.path("own/replaced"), []byte("a file"))
+	if _, err := s.Retire(now); err == nil {
+		t.Error("put aside into a file")
+	}
+	if id, _, err := s.Own(); id == nil || err != nil {
+		t.Error("the certificate is gone", err)
+	}
+}

@@ -140,6 +140,8 @@ type ClientConfig struct {
 	WriteTimeout time.Duration
 	// Dialer makes the connection; nil: net.Dialer.
 	Dialer func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Done hears of each step that succeeded, on the dialling goroutine; nil: nobody does.
+	Done func(step string)
 	// Log takes a line for what no caller hears of; nil: slog.Default.
 	Log *slog.Logger
 	// Now is the clock by which the lifetimes of tokens are measured; nil: time.Now.
@@ -167,6 +169,9 @@ func (cfg *ClientConfig) withDefaults() *ClientConfig {
 	defaultTo(&c.WriteTimeout, DefaultWriteTimeout)
 	if c.Dialer == nil {
 		c.Dialer = new(net.Dialer).DialContext
+	}
+	if c.Done == nil {
+		c.Done = func(string) {}
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()

@@ -45,6 +45,7 @@ func Dial(ctx context.Context, endpointURL string, cfg *ClientConfig) (*ClientCo
 		}
 		return nil, &StepError{StepTCP, err}
 	}
+	cfg.Done(StepTCP)
 	return Handshake(ctx, nc, endpointURL, cfg)
 }
 
@@ -76,6 +77,7 @@ func Handshake(ctx context.Context, nc net.Conn, endpointURL string, cfg *Client
 	stop := context.AfterFunc(ctx, func() { nc.SetDeadline(time.Unix(1, 0)) })
 	step, err := StepHello, c.hello()
 	if err == nil {
+		cfg.Done(StepHello)
 		step, err = StepChannel, c.open()
 	}
 	if !stop() && err == nil {
@@ -90,6 +92,7 @@ func Handshake(ctx context.Context, nc net.Conn, endpointURL string, cfg *Client
 	}
 	nc.SetDeadline(time.Time{})
 	c.start()
+	cfg.Done(StepChannel)
 	return c, nil
 }
 
