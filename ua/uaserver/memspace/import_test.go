@@ -167,7 +167,7 @@ func TestImportErrors(t *testing.T) {
 		{"line 6: node ns=1;i=1 (1:A): the data type nsu=urn:a;i=5 is in none", "", []NodeSetSource{source("a.xml", "urn:a", `<UAVariable NodeId="ns=1;i=1" BrowseName="1:A" DataType="ns=1;i=5"/>`)}},
 		{"the reference type i=85 is in none", "", []NodeSetSource{source("a.xml", "urn:a", `<UAObject NodeId="ns=1;i=1" BrowseName="1:A"><References><Reference ReferenceType="i=85">i=85</Reference></References></UAObject>`)}},
 		{"i=63 is no type for a node of class Object", "", []NodeSetSource{source("a.xml", "urn:a", `<UAObject NodeId="ns=1;i=1" BrowseName="1:A"><References><Reference ReferenceType="i=40">i=63</Reference></References></UAObject>`)}},
-		{"two type definitions", "", []NodeSetSource{source("a.xml", "urn:a", `<UAObject NodeId="ns=1;i=1" BrowseName="1:A"><References><Reference ReferenceType="i=40">i=61</Reference><Reference ReferenceType="i=40">i=58</Reference></References></UAObject>`)}},
+		{"nsu=urn:a;i=1 has two type definitions", "", []NodeSetSource{source("a.xml", "urn:a", `<UAObject NodeId="ns=1;i=1" BrowseName="1:A"><References><Reference ReferenceType="i=40">i=61</Reference><Reference ReferenceType="i=40">i=58</Reference></References></UAObject>`)}},
 		{"HasSubtype from i=85 to nsu=urn:a;i=1", "", []NodeSetSource{source("a.xml", "urn:a", `<UAObjectType NodeId="ns=1;i=1" BrowseName="1:A"><References><Reference ReferenceType="i=45" IsForward="false">i=85</Reference></References></UAObjectType>`)}},
 		{"BadBrowseNameInvalid", "", []NodeSetSource{source("a.xml", "urn:a", `<UAObject NodeId="ns=1;i=1" BrowseName="1:"/>`)}},
 	} {
@@ -327,4 +327,27 @@ func TestExport(t *testing.T) {
 	if err := s.ExportModels(&b, "urn:absent"); !errors.Is(err, ua.BadNotFound) {
 		t.Errorf("absent namespace: %v", err)
 	}
+}
+
+// FuzzImport imports what it gets, leniently, and exports it again.
+func FuzzImport(f *testing.F) {
+	f.Add(fileOf(f, machinesFile))
+	f.Add(fileOf(f, plantFile))
+	f.Add(source("a.xml", "urn:a", `<UADataType NodeId="ns=1;i=1" BrowseName="1:T"><References><Reference ReferenceType="i=45" IsForward="false">i=22</Reference><Reference ReferenceType="i=38">i=85</Reference></References><Definition Name="T"><Field Name="A" DataType="ns=1;i=1"/></Definition></UADataType>`).Data)
+	f.Add(source("a.xml", "urn:a", `<UAVariable NodeId="ns=1;i=1" BrowseName="1:V" ParentNodeId="ns=1;i=1" ValueRank="-2"><References><Reference ReferenceType="i=45">i=58</Reference></References><Value><ListOfVariant><Variant><Value><Int16>4</Int16></Value></Variant></ListOfVariant></Value></UAVariable>`).Data)
+	machines := fileOf(f, machinesFile)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s := newSpace(t)
+		report, err := s.Import(ImportOptions{Lenient: true}, NodeSetSource{"fuzz.xml", data}, NodeSetSource{"machines.xml", machines})
+		if err != nil || report.Nodes == 0 {
+			return
+		}
+		var b bytes.Buffer
+		if s.Export(&b, s.zero(uaid.RootFolder)) != nil {
+			return // text that XML cannot hold
+		}
+		if _, err := newSpace(t).Import(ImportOptions{Lenient: true}, NodeSetSource{"again.xml", b.Bytes()}); err != nil {
+			t.Errorf("the export does not load: %v", err)
+		}
+	})
 }

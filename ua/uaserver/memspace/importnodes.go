@@ -224,7 +224,9 @@ func (im *importer) note(l newLink) error {
 		if l.a.info() == nil || l.b.info() == nil || l.a.class != l.b.class {
 			return fmt.Errorf("HasSubtype from %s to %s does not join two types of one kind", im.text(l.a.id), im.text(l.b.id))
 		}
-		l.b.info().super.CompareAndSwap(nil, l.a)
+		if im.nodes[l.b.id] != nil {
+			l.b.info().super.CompareAndSwap(nil, l.a)
+		}
 	case uaid.HasTypeDefinition:
 		want := ua.NodeClassObjectType
 		if l.a.Class() == ua.NodeClassVariable {
@@ -233,10 +235,12 @@ func (im *importer) note(l newLink) error {
 		if l.b.Class() != want || l.a.Class() != ua.NodeClassObject && l.a.Class() != ua.NodeClassVariable {
 			return fmt.Errorf("%s is no type for a node of class %v", im.text(l.b.id), l.a.Class())
 		}
-		if l.a.typeDef != nil && l.a.typeDef != l.b {
-			return errors.New("the node has two type definitions")
+		if l.a.typeDef != l.b {
+			if l.a.typeDef != nil || im.nodes[l.a.id] == nil {
+				return fmt.Errorf("%s has two type definitions", im.text(l.a.id))
+			}
+			l.a.typeDef = l.b
 		}
-		l.a.typeDef = l.b
 	case uaid.HasEncoding:
 		im.encodes[l.b.id] = l.a
 	}
@@ -350,6 +354,9 @@ func (im *importer) commit() ([]func() ua.Structure, error) {
 	for _, l := range im.links {
 		if !isNew(l.a) || !isNew(l.b) {
 			link(l.a, l.kind.more.typ.kind, l.b)
+			if l.kind == s.zero(uaid.HasSubtype) {
+				l.b.info().super.CompareAndSwap(nil, l.a)
+			}
 		}
 	}
 	var types []func() ua.Structure

@@ -224,7 +224,7 @@ func (im *importer) structure(id ua.NodeID) *ua.StructureInfo {
 			return nil
 		}
 		if t.Class() != ua.NodeClassDataType {
-			if t = im.s.dataTypeOf(&ua.ExtensionObject{TypeID: id}); t == nil {
+			if t = im.s.dataTypeOf(&ua.ExtensionObject{TypeID: id}); t == nil || t.info() == nil {
 				return nil
 			}
 		}
