@@ -106,6 +106,14 @@ func TestValues(t *testing.T) {
 	wants(t, out, "21.5 21.5 [1, 2, 3, 4] [[1, 2, 3], [4, 5, 6]] [2 3]", "true false", "ns=2;s=Line1.Speed 2 Line1.Speed", "[2, 3] Good", "100")
 }
 
+func TestNodeset(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), build(t, "nodeset")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	wants(t, out, "urn:example:pumps 1.0.0 from pump.xml", "Speed was 21.5", "High is 50", "Speed is 30")
+}
+
 // TestServerIsShort holds the promise of the README: a server with a variable and a method in at most
 // twenty lines.
 func TestServerIsShort(t *testing.T) {

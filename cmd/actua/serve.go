@@ -34,12 +34,14 @@ const serverName, clientName = "actua server", "actua"
 
 type serveFlags struct {
 	listen       []string
+	nodesets     []string
+	lenient      bool
 	pki, profile string
 	deprecated   bool
 }
 
 // laterServeFlags are known, so that scripts get a sentence, but do not do anything yet.
-var laterServeFlags = []string{"config", "nodeset", "lenient", "stats", "diag", "audit", "print-config", "reverse"}
+var laterServeFlags = []string{"config", "stats", "diag", "audit", "print-config", "reverse"}
 
 func (a *app) serveCommand() *cobra.Command {
 	f := &serveFlags{}
@@ -49,7 +51,7 @@ func (a *app) serveCommand() *cobra.Command {
 		Long: `Serve OPC UA until Ctrl-C. Without any flag it is the demo profile, a small
 plant whose values move, on port 4840. The server's certificate is made at the
 first start and kept.`,
-		Example: "  actua serve\n  actua serve --listen opc.tcp://localhost:4841 --profile empty",
+		Example: "  actua serve\n  actua serve --profile empty --nodeset Opc.Ua.Di.NodeSet2.xml\n  actua serve --listen opc.tcp://localhost:4841 --profile empty",
 		Args:    nothingMore,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, name := range laterServeFlags {
@@ -62,15 +64,15 @@ first start and kept.`,
 	}
 	fs := cmd.Flags()
 	fs.StringArrayVar(&f.listen, "listen", []string{"opc.tcp://:4840"}, "address to listen on; may be repeated")
+	fs.StringArrayVar(&f.nodesets, "nodeset", nil, "NodeSet2 file to serve as well; may be repeated, in any order")
+	fs.BoolVar(&f.lenient, "lenient", false, "leave out what is wrong in nodesets, and list it")
 	fs.StringVar(&f.pki, "pki", "", "folder of the server's certificates (default: in the user's configuration folder)")
 	fs.StringVar(&f.profile, "profile", "demo", "what to serve: demo or empty")
 	fs.BoolVar(&f.deprecated, "allow-deprecated", false, "offer Basic256 and Basic128Rsa15 too, which are no longer safe")
 	for _, name := range laterServeFlags {
 		switch name {
-		case "lenient", "print-config":
+		case "print-config":
 			fs.Bool(name, false, "later version")
-		case "nodeset":
-			fs.StringArray(name, nil, "later version")
 		default:
 			fs.String(name, "", "later version")
 		}
@@ -135,6 +137,9 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		if demo, err = plant.Build(space); err != nil {
 			return ourPart(err, "the demo plant could not be built: %v", err)
 		}
+	}
+	if err := a.importNodesets(f, space); err != nil {
+		return err
 	}
 	listeners, err := listen(f.listen)
 	if err != nil {

@@ -9,15 +9,37 @@ import (
 
 // nodeID reads a NodeId or an alias and translates its namespace.
 func (p *parser) nodeID(text string) (ua.NodeID, error) {
-	text = strings.TrimSpace(text)
-	if target, ok := p.aliases[text]; ok {
-		text = target
+	text, err := p.resolve(text)
+	if err != nil {
+		return ua.NodeID{}, err
 	}
 	id, err := ua.ParseNodeID(text)
 	if err != nil {
-		return id, err
+		return id, unknownAlias(text, err)
 	}
 	return p.translate(id)
+}
+
+// resolve replaces an alias, and one that stands for another, by what it stands for.
+func (p *parser) resolve(text string) (string, error) {
+	text = strings.TrimSpace(text)
+	first := text
+	for range maxDepth {
+		target, ok := p.aliases[text]
+		if !ok {
+			return text, nil
+		}
+		text = target
+	}
+	return "", fmt.Errorf("alias %q stands for itself", first)
+}
+
+// unknownAlias says what a text that is no NodeId may have been meant to be.
+func unknownAlias(text string, err error) error {
+	if text == "" || strings.ContainsAny(text, "=;") {
+		return err
+	}
+	return fmt.Errorf("%q is neither a NodeId nor an alias of the file", text)
 }
 
 func (p *parser) translate(id ua.NodeID) (ua.NodeID, error) {

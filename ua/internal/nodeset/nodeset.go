@@ -19,6 +19,7 @@ type Set struct {
 	Aliases       map[string]string
 	Nodes         []*Node // in the order of the file
 	byID          map[ua.NodeID]*Node
+	parser        *parser
 	encodings     map[encodingKey]ua.NodeID // made when first needed
 }
 
@@ -59,7 +60,9 @@ type Node struct {
 	Value                        ua.Variant
 	Definition                   *Definition // of a data type
 	References                   []Reference
-	Line                         int // where it begins in the file
+	Line                         int    // where it begins in the file
+	Label                        string // NodeId and BrowseName as they stand in the file, for messages
+	value                        *element
 }
 
 // Reference is a reference of a node as the file has it: each may stand at either end.
@@ -94,8 +97,16 @@ type Options struct {
 	// Structure describes the structures that package ua does not know, by the id of the data type
 	// or of one of its encodings; it may be nil. Values of other structures keep their XML.
 	Structure func(id ua.NodeID) *ua.StructureInfo
+	// Types make values of structures that package ua does not know; it may be nil. Without it such
+	// values keep their binary form.
+	Types *ua.TypeTable
 	// SkipValues leaves out the values of variables.
 	SkipValues bool
+	// LaterValues leaves values to Set.DecodeValue, so that data types can be looked at first.
+	LaterValues bool
+	// Skip is told about a node that cannot be read, which is then left out; without it such a node is
+	// an error.
+	Skip func(*Error)
 }
 
 // Error says what is wrong, where in the file, and at which node.
@@ -124,17 +135,23 @@ type parser struct {
 	set        *Set
 	aliases    map[string]string
 	namespaces []uint16 // of the server, by index of the file
+	models     *element // read when the aliases are known
 }
 
 // Parse reads a file that is in memory. Errors are of type *Error.
-func Parse(source []byte, options Options) (*Set, error) {
+func Parse(source []byte, options Options) (*Set, error) { return parse(source, options, false) }
+
+// ParseHeader reads what stands in front of the nodes: namespaces, models and aliases.
+func ParseHeader(source []byte) (*Set, error) { return parse(source, Options{}, true) }
+
+func parse(source []byte, options Options, header bool) (*Set, error) {
 	p := &parser{
 		options:    options,
 		set:        &Set{byID: map[ua.NodeID]*Node{}},
 		aliases:    map[string]string{},
 		namespaces: []uint16{0},
 	}
-	p.set.Aliases = p.aliases
+	p.set.Aliases, p.set.parser = p.aliases, p
 	d := newDocument(source)
 	fail := func(err error) error {
 		line, _ := d.dec.InputPos()
@@ -152,8 +169,8 @@ func Parse(source []byte, options Options) (*Set, error) {
 		if err != nil {
 			return nil, fail(err)
 		}
-		if e == nil {
-			return p.set, nil
+		if e == nil || header && nodeClasses[e.name] != 0 {
+			return p.set, p.readModels()
 		}
 		if err := d.read(e, 0); err != nil {
 			return nil, fail(err)
@@ -208,13 +225,7 @@ func (p *parser) element(e *element) error {
 			p.namespaces = append(p.namespaces, index)
 		}
 	case "Models":
-		for _, c := range e.children {
-			m, err := p.model(c)
-			if err != nil {
-				return wrap(c.line, "", err)
-			}
-			p.set.Models = append(p.set.Models, m)
-		}
+		p.models = e
 	case "Aliases":
 		for _, c := range e.children {
 			p.aliases[c.attr("Alias")] = strings.TrimSpace(c.text)
@@ -224,12 +235,40 @@ func (p *parser) element(e *element) error {
 		if !ok {
 			return nil // Extensions and what later versions add
 		}
+		if err := p.readModels(); err != nil {
+			return err
+		}
 		n, err := p.node(e, class)
+		if err == nil && p.set.byID[n.ID] != nil {
+			err = fmt.Errorf("the node stands in line %d already", p.set.byID[n.ID].Line)
+		}
 		if err != nil {
-			return wrap(e.line, e.attr("NodeId")+" ("+e.attr("BrowseName")+")", err)
+			err := wrap(e.line, label(e), err)
+			if skip, ok := err.(*Error); ok && p.options.Skip != nil {
+				p.options.Skip(skip)
+				return nil
+			}
+			return err
 		}
 		p.set.Nodes = append(p.set.Nodes, n)
 		p.set.byID[n.ID] = n
+	}
+	return nil
+}
+
+// readModels reads the element Models, in which roles may be named by aliases that come behind it.
+func (p *parser) readModels() error {
+	e := p.models
+	if e == nil {
+		return nil
+	}
+	p.models = nil
+	for _, c := range e.children {
+		m, err := p.model(c)
+		if err != nil {
+			return wrap(c.line, "", err)
+		}
+		p.set.Models = append(p.set.Models, m)
 	}
 	return nil
 }
@@ -353,6 +392,8 @@ func (a *attributes) dimensions(name string) []uint32 {
 
 const baseDataType = 24
 
+func label(e *element) string { return e.attr("NodeId") + " (" + e.attr("BrowseName") + ")" }
+
 func (p *parser) node(e *element, class ua.NodeClass) (*Node, error) {
 	a := attributes{p: p, e: e}
 	_, restricted := e.lookup("AccessRestrictions")
@@ -378,6 +419,7 @@ func (p *parser) node(e *element, class ua.NodeClass) (*Node, error) {
 		ContainsNoLoops:         a.bool("ContainsNoLoops", false),
 		MethodDeclaration:       a.id("MethodDeclarationId", ua.NodeID{}),
 		Line:                    e.line,
+		Label:                   label(e),
 	}
 	n.UserAccessLevel = a.uint("UserAccessLevel", n.AccessLevel, 32)
 	if class == ua.NodeClassVariable || class == ua.NodeClassVariableType {
@@ -432,7 +474,11 @@ func (p *parser) nodeChild(n *Node, e *element) (err error) {
 			n.References = append(n.References, r)
 		}
 	case "Value":
-		if !p.options.SkipValues && len(e.children) > 0 {
+		switch {
+		case p.options.SkipValues || len(e.children) == 0:
+		case p.options.LaterValues:
+			n.value = e.children[0]
+		default:
 			n.Value, err = p.variant(e.children[0])
 		}
 	case "Definition":

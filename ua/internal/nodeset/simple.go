@@ -42,8 +42,15 @@ func (p *parser) expanded(e *element) (ua.ExpandedNodeID, error) {
 	if c == nil || strings.TrimSpace(c.text) == "" {
 		return ua.ExpandedNodeID{}, nil
 	}
-	out, err := ua.ParseExpandedNodeID(strings.TrimSpace(c.text))
-	if err == nil && out.NamespaceURI == "" {
+	text, err := p.resolve(c.text)
+	if err != nil {
+		return ua.ExpandedNodeID{}, err
+	}
+	out, err := ua.ParseExpandedNodeID(text)
+	if err != nil {
+		return out, unknownAlias(text, err)
+	}
+	if out.NamespaceURI == "" {
 		out.NodeID, err = p.translate(out.NodeID)
 	}
 	return out, err

@@ -50,6 +50,19 @@ func (e *lineError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e
 
 func (e *lineError) Unwrap() error { return e.err }
 
+// DecodeValue is the value of a variable or variable type of a file that was read with LaterValues. The
+// options' Structure and Types are asked now. Errors are of type *Error.
+func (s *Set) DecodeValue(n *Node) (ua.Variant, error) {
+	if n.value == nil {
+		return n.Value, nil
+	}
+	v, err := s.parser.variant(n.value)
+	if err != nil {
+		return v, wrap(n.Line, n.Label, at(n.value, err))
+	}
+	return v, nil
+}
+
 // variant reads the element inside a Value.
 func (p *parser) variant(e *element) (ua.Variant, error) {
 	b, err := p.appendVariant(nil, e)
@@ -57,6 +70,9 @@ func (p *parser) variant(e *element) (ua.Variant, error) {
 		return ua.Variant{}, err
 	}
 	r := uabin.NewReader(b)
+	if p.options.Types != nil {
+		r.Types = p.options.Types
+	}
 	var v ua.Variant
 	if v.DecodeBinary(r); r.Err() != nil {
 		return v, at(e, r.Err())

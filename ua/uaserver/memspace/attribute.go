@@ -39,7 +39,7 @@ func (n *Node) attribute(ctx *uaserver.Context, a ua.AttributeID) (ua.Variant, u
 		case ua.AttributeEventNotifier:
 			return ua.Byte(n.notifier), ua.Good
 		case ua.AttributeContainsNoLoops:
-			return ua.Boolean(false), ua.Good
+			return ua.Boolean(n.more != nil && n.more.noLoops), ua.Good
 		}
 	case ua.NodeClassVariable:
 		return n.variable.attribute(ctx, a)

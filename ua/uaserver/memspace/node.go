@@ -32,6 +32,7 @@ type more struct {
 	display     *ua.LocalizedText // nil: the browse name
 	description ua.LocalizedText
 	writeMask   ua.WriteMask
+	noLoops     bool                   // of a view: ContainsNoLoops
 	err         error                  // the node could not be added
 	allow       AllowFunc              // never changes
 	typ         *typeInfo              // of types; never changes

@@ -76,8 +76,9 @@ func (m indexMap) arguments(list []argument) {
 	}
 }
 
-// value translates the indexes in values that name nodes, and in the structures of namespace 0 that
-// describe types. Values of the application's own structures are left as they are.
+// value translates the indexes in values that name nodes, in the structures of namespace 0 that
+// describe types, and in structures of which a description is all that is known. Values of other
+// structures are left as they are.
 func (m indexMap) value(v ua.Variant) ua.Variant {
 	if v.IsArray() {
 		return m.array(v)
@@ -114,6 +115,8 @@ func (m indexMap) array(v ua.Variant) ua.Variant {
 			list[i] = m.id(list[i])
 		}
 		return ua.Array(list)
+	case ua.TypeExpandedNodeID, ua.TypeQualifiedName, ua.TypeVariant:
+		return m.elements(v)
 	case ua.TypeExtensionObject:
 		list, _ := ua.ArrayOf[ua.ExtensionObject](v)
 		list = slices.Clone(list)
@@ -125,9 +128,51 @@ func (m indexMap) array(v ua.Variant) ua.Variant {
 	return v
 }
 
+func (m indexMap) elements(v ua.Variant) ua.Variant {
+	switch v.Type() {
+	case ua.TypeExpandedNodeID:
+		list, _ := ua.ArrayOf[ua.ExpandedNodeID](v)
+		list = slices.Clone(list)
+		for i := range list {
+			if list[i].IsLocal() {
+				list[i].NodeID = m.id(list[i].NodeID)
+			}
+		}
+		return ua.Array(list)
+	case ua.TypeQualifiedName:
+		list, _ := ua.ArrayOf[ua.QualifiedName](v)
+		list = slices.Clone(list)
+		for i := range list {
+			list[i].NamespaceIndex = m.index(list[i].NamespaceIndex)
+		}
+		return ua.Array(list)
+	default:
+		list, _ := ua.ArrayOf[ua.Variant](v)
+		list = slices.Clone(list)
+		for i := range list {
+			list[i] = m.value(list[i])
+		}
+		return ua.Array(list)
+	}
+}
+
+// dynamic is a copy of a structure with other indexes in its fields.
+func (m indexMap) dynamic(d *ua.DynamicStructure) *ua.DynamicStructure {
+	out := ua.NewDynamicStructure(d.StructureInfo())
+	for i := range d.StructureInfo().Fields {
+		f := &d.StructureInfo().Fields[i]
+		if v, _ := d.Get(f.Name); v.Type() != ua.TypeNull {
+			_ = out.Set(f.Name, m.value(v)) // it is of the same type
+		}
+	}
+	return out
+}
+
 func (m indexMap) object(e ua.ExtensionObject) ua.ExtensionObject {
 	e.TypeID = m.id(e.TypeID)
 	switch x := e.Value.(type) {
+	case *ua.DynamicStructure:
+		e.Value = m.dynamic(x)
 	case *ua.Argument:
 		a := *x
 		a.DataType = m.id(a.DataType)

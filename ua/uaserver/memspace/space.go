@@ -18,7 +18,7 @@ const firstIndex = 2
 
 // Space is a node manager that holds its nodes in memory. New makes one.
 type Space struct {
-	uris    []string                 // own namespaces, without namespace 0
+	uris    atomic.Pointer[[]string] // own namespaces, without namespace 0
 	indexes atomic.Pointer[[]uint16] // the server's indexes of uris
 	nodes   table
 	server  atomic.Pointer[uaserver.Server]
@@ -30,6 +30,7 @@ type Space struct {
 	nextID  uint32              // for nodes that get a numeric id
 	err     error
 	types   []func() ua.Structure // for the server to decode
+	models  map[string]string     // file that an imported model came from, by its URI
 
 	known wellKnown
 }
@@ -46,11 +47,13 @@ type wellKnown struct {
 // where nodes are added that do not say otherwise.
 func New(uri string, more ...string) *Space {
 	s := &Space{
-		uris:    append([]string{uri}, more...),
 		foreign: make(map[ua.NodeID]*Node),
 		nextID:  1000,
+		models:  make(map[string]string),
 	}
-	indexes := make([]uint16, len(s.uris))
+	uris := append([]string{uri}, more...)
+	s.uris.Store(&uris)
+	indexes := make([]uint16, len(uris))
 	for i := range indexes {
 		indexes[i] = uint16(firstIndex + i)
 	}
@@ -60,9 +63,9 @@ func New(uri string, more ...string) *Space {
 	return s
 }
 
-// NamespaceURIs implements uaserver.NodeManager: namespace 0 and those given to New.
+// NamespaceURIs implements uaserver.NodeManager: namespace 0, those given to New, those of nodesets.
 func (s *Space) NamespaceURIs() []string {
-	return append([]string{uaserver.NamespaceURI0}, s.uris...)
+	return append([]string{uaserver.NamespaceURI0}, *s.uris.Load()...)
 }
 
 // Attach implements uaserver.NodeManager: from here on nodes have the server's namespace indexes. It
@@ -70,11 +73,12 @@ func (s *Space) NamespaceURIs() []string {
 func (s *Space) Attach(server *uaserver.Server, indexes []uint16) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	uris := *s.uris.Load()
 	switch {
 	case s.err != nil:
 		return s.err
-	case len(indexes) != len(s.uris)+1 || indexes[0] != 0:
-		return fmt.Errorf("memspace: %d namespace indexes for %d namespaces: %w", len(indexes), len(s.uris)+1, ua.BadInvalidArgument)
+	case len(indexes) != len(uris)+1 || indexes[0] != 0:
+		return fmt.Errorf("memspace: %d namespace indexes for %d namespaces: %w", len(indexes), len(uris)+1, ua.BadInvalidArgument)
 	case !s.server.CompareAndSwap(nil, server):
 		return fmt.Errorf("memspace: the Space is attached to another server: %w", ua.BadInvalidState)
 	}

@@ -59,6 +59,7 @@ func (s *Space) AddStructure(info *ua.StructureInfo, options ...Option) *Node {
 		f = func() ua.Structure { return ua.NewDynamicStructure(info) }
 	}
 	s.mu.Lock()
+	n.more.typ.structure = info
 	s.types = append(s.types, f)
 	s.mu.Unlock()
 	if server := s.server.Load(); server != nil {

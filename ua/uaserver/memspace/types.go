@@ -15,9 +15,10 @@ type typeInfo struct {
 	kind       kind                 // of a reference type
 	abstract   bool
 	symmetric  bool
-	inverse    ua.LocalizedText // InverseName of a reference type
-	definition ua.Variant       // DataTypeDefinition
-	encoded    []byte           // definition as a binary Variant, of namespace 0
+	inverse    ua.LocalizedText  // InverseName of a reference type
+	definition ua.Variant        // DataTypeDefinition
+	encoded    []byte            // definition as a binary Variant, of namespace 0
+	structure  *ua.StructureInfo // of a structure; nil for those of package ua, and when nobody described it
 }
 
 // info is the node's typeInfo; nil when it is not a type.
@@ -151,7 +152,7 @@ func (s *Space) index(uri string) (uint16, bool) {
 	if uri == uaserver.NamespaceURI0 {
 		return 0, true
 	}
-	for i, u := range s.uris {
+	for i, u := range *s.uris.Load() {
 		if u == uri {
 			return (*s.indexes.Load())[i], true
 		}
