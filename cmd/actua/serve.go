@@ -30,13 +30,16 @@ const (
 )
 
 type serveFlags struct {
-	listen       []string
-	pki, profile string
-	deprecated   bool
+	listen              []string
+	pki, profile, stats string
+	deprecated          bool
 }
 
+// benchOff is what the bench profile does without.
+var benchOff = []string{"admission limits", "lock-out", "certificate trust", "diagnostics", "auditing"}
+
 // laterServeFlags are known, so that scripts get a sentence, but do not do anything yet.
-var laterServeFlags = []string{"config", "nodeset", "lenient", "stats", "diag", "audit", "print-config", "reverse"}
+var laterServeFlags = []string{"config", "nodeset", "lenient", "diag", "audit", "print-config", "reverse"}
 
 func (a *app) serveCommand() *cobra.Command {
 	f := &serveFlags{}
@@ -65,7 +68,8 @@ first start and kept.`,
 	fs := cmd.Flags()
 	fs.StringArrayVar(&f.listen, "listen", []string{"opc.tcp://:4840"}, "address to listen on; may be repeated")
 	fs.StringVar(&f.pki, "pki", "", "folder of the server's certificates (default: in the user's configuration folder)")
-	fs.StringVar(&f.profile, "profile", "demo", "what to serve: demo or empty")
+	fs.StringVar(&f.profile, "profile", "demo", "what to serve: demo, empty, or bench for a load generator")
+	fs.StringVar(&f.stats, "stats", "", "HOST:PORT of a page with figures of the process's memory, as JSON over HTTP")
 	fs.BoolVar(&f.deprecated, "allow-deprecated", false, "offer Basic256 and Basic128Rsa15 too, which are no longer safe")
 	for _, name := range laterServeFlags {
 		switch name {
@@ -83,11 +87,14 @@ first start and kept.`,
 
 func (f *serveFlags) check() error {
 	switch f.profile {
-	case "demo", "empty":
-	case "bench", "o6":
+	case "demo", "empty", "bench":
+	case "o6":
 		return usage("--profile %s comes with a later version of actua", f.profile)
 	default:
-		return usage("--profile %s is no profile%s", f.profile, didYouMean(f.profile, []string{"demo", "empty"}))
+		return usage("--profile %s is no profile%s", f.profile, didYouMean(f.profile, []string{"demo", "empty", "bench"}))
+	}
+	if f.stats != "" && !isAddress(f.stats) {
+		return usage("--stats %s is no address; such as localhost:6840", f.stats)
 	}
 	seen := map[string]bool{}
 	for i, text := range f.listen {
@@ -131,13 +138,26 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	if err != nil {
 		return err
 	}
-	space := memspace.New("urn:actua:" + f.profile)
-	var demo *plant.Plant
-	if f.profile == "demo" {
-		if demo, err = plant.Build(space); err != nil {
-			return ourPart(err, "the demo plant could not be built: %v", err)
-		}
+	uri := "urn:actua:" + f.profile
+	if f.profile == "bench" {
+		uri = config.Identity.ApplicationURI // that of namespace 1
 	}
+	space := memspace.New(uri)
+	var demo *plant.Plant
+	switch f.profile {
+	case "demo":
+		demo, err = plant.Build(space)
+	case "bench":
+		err = plant.BuildBench(space)
+	}
+	if err != nil {
+		return ourPart(err, "the nodes of profile %s could not be built: %v", f.profile, err)
+	}
+	page, err := listenStats(f.stats)
+	if err != nil {
+		return err
+	}
+	defer serveStats(page)()
 	listeners, err := listen(f.listen)
 	if err != nil {
 		return err
@@ -197,9 +217,16 @@ func (a *app) serverConfig(f *serveFlags) (*uaserver.Config, *uapki.Store, error
 		ApplicationName: "actua " + f.profile, Identity: id, Store: store, AllowAnonymous: true,
 		AllowDeprecated: f.deprecated, Logger: slog.New(slog.NewTextHandler(a.err, nil)),
 	}
-	if f.profile == "demo" {
+	switch f.profile {
+	case "demo":
 		config.VerifyClient = uaserver.AcceptAnyClient
 		config.Users = map[string]string{demoUser: demoPassword}
+	case "bench":
+		config.VerifyClient = uaserver.AcceptAnyClient
+		config.DiagnosticsOff = true
+		config.Limits = uaserver.Limits{
+			MaxSessions: 5000, MaxChannels: -1, MaxHandshakes: -1, MaxReceiveMemory: -1, MaxLoginFailures: -1,
+		}
 	}
 	if f.deprecated {
 		for _, p := range uaclient.Policies() {
@@ -284,8 +311,11 @@ func reachable(l net.Listener) string {
 // announce prints that clients can connect, and how.
 func (a *app) announce(f *serveFlags, config *uaserver.Config, store *uapki.Store, server *uaserver.Server, listeners []net.Listener) error {
 	first := reachable(listeners[0])
-	if f.profile == "demo" {
+	switch f.profile {
+	case "demo":
 		fmt.Fprintln(a.err, "warning: the demo profile accepts any client certificate")
+	case "bench":
+		fmt.Fprintln(a.err, "warning: the bench profile accepts any client certificate and is for measuring only")
 	}
 	endpoints := server.Endpoints()
 	if a.json {
@@ -293,16 +323,23 @@ func (a *app) announce(f *serveFlags, config *uaserver.Config, store *uapki.Stor
 		for i := range endpoints {
 			list = append(list, endpointLine(&endpoints[i]).object())
 		}
-		return a.print(new(line).set("event", "listening").set("url", first).set("endpoints", list))
+		l := new(line).set("event", "listening").set("url", first).set("endpoints", list)
+		if f.profile == "bench" {
+			l.set("off", benchOff)
+		}
+		return a.print(l)
 	}
 	var b strings.Builder
 	b.WriteString(a.paint(bold, "actua serves the "+f.profile+" profile") + "\n\n")
 	b.WriteString(endpointTable(endpoints))
 	fmt.Fprintf(&b, "certificates %s\n", store.Dir())
+	if f.profile == "bench" {
+		fmt.Fprintf(&b, "off          %s\n", strings.Join(benchOff, ", "))
+	}
 	if f.profile == "demo" {
 		fmt.Fprintf(&b, "user         %s, password %s (or anonymous)\n", demoUser, demoPassword)
 	}
-	if f.profile == "demo" {
+	if config.VerifyClient != nil {
 		fmt.Fprintf(&b, "\nTry it in another window:\n\n  actua browse %s --trust\n\n", first)
 		b.WriteString("--trust stores this server's certificate: compare the thumbprint first. Ctrl-C stops the server.\n")
 	} else {
