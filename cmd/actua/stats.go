@@ -60,9 +60,3 @@ func serveStats(l net.Listener) (stop func()) {
 		<-done
 	}
 }
-
-// isAddress reports whether text is HOST:PORT, of which the host may be missing.
-func isAddress(text string) bool {
-	_, port, err := net.SplitHostPort(text)
-	return err == nil && port != "" && isPort(port)
-}
