@@ -114,4 +114,12 @@ func TestBenchProfile(t *testing.T) {
 	if _, err := http.Get("http://" + page); err == nil {
 		t.Error("the statistics page outlives the server")
 	}
+	s, stop = startServe(t, "--profile", "bench", "--listen", "127.0.0.1:0", "--diag", "1")
+	defer stop()
+	if slices.Contains(s.Off, "diagnostics") || len(s.Off) != 4 {
+		t.Errorf("with --diag 1: off %q", s.Off)
+	}
+	if code, out, stderr := w.run(context.Background(), "read", s.URL, "i=2294", "--json", "--security", "none"); code != 0 || !strings.Contains(out, `"value":true`) {
+		t.Errorf("--diag 1: exit %d, %s%s", code, out, stderr)
+	}
 }

@@ -171,6 +171,10 @@ func (a *app) announce(f *serveFlags, set *config.Config, store *uapki.Store, se
 	case anybody:
 		fmt.Fprintf(a.err, "warning: %s accepts any client certificate\n", what)
 	}
+	off := benchOff
+	if set.Diagnostics {
+		off = slices.DeleteFunc(slices.Clone(off), func(what string) bool { return what == "diagnostics" })
+	}
 	endpoints := server.Endpoints()
 	if a.json {
 		list := []json.RawMessage{}
@@ -179,7 +183,7 @@ func (a *app) announce(f *serveFlags, set *config.Config, store *uapki.Store, se
 		}
 		l := new(line).set("event", "listening").set("url", first).set("endpoints", list)
 		if bench {
-			l.set("off", benchOff)
+			l.set("off", off)
 		}
 		return a.print(l)
 	}
@@ -188,7 +192,7 @@ func (a *app) announce(f *serveFlags, set *config.Config, store *uapki.Store, se
 	b.WriteString(endpointTable(endpoints))
 	fmt.Fprintf(&b, "certificates %s\n", store.Dir())
 	if bench {
-		fmt.Fprintf(&b, "off          %s\n", strings.Join(benchOff, ", "))
+		fmt.Fprintf(&b, "off          %s\n", strings.Join(off, ", "))
 	}
 	if f.config == "" {
 		for _, u := range set.Users.Accounts {
@@ -196,6 +200,9 @@ func (a *app) announce(f *serveFlags, set *config.Config, store *uapki.Store, se
 		}
 	}
 	b.WriteString("\nTry it in another window:\n\n  actua browse " + first)
+	if !set.Users.Anonymous {
+		b.WriteString(" --user " + set.Users.Accounts[0].Name)
+	}
 	trust := "--trust stores this server's certificate: compare the thumbprint first. Ctrl-C stops the server.\n"
 	none := slices.Contains(set.Security.Policies, "None")
 	switch {
