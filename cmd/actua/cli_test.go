@@ -329,7 +329,7 @@ func serveLines(t *testing.T, ctx context.Context, args ...string) (lines <-chan
 	r, w := io.Pipe()
 	texts, code := make(chan string, 100), make(chan int, 1)
 	go func() {
-		a := &app{in: strings.NewReader(""), out: w, err: io.Discard, env: func(string) string { return "" }}
+		a := &app{in: strings.NewReader(""), out: w, err: io.Discard, env: os.Getenv}
 		code <- a.run(ctx, append([]string{"serve"}, args...))
 		w.Close()
 	}()
@@ -370,7 +370,7 @@ func TestServe(t *testing.T) {
 			t.Error(code, stderr)
 		}
 		if profile == "demo" {
-			if code, _, stderr := w.run(context.Background(), "read", listening.URL, "i=2258", "--user", demoUser, "--password", demoPassword); code != 0 {
+			if code, _, stderr := w.run(context.Background(), "read", listening.URL, "i=2258", "--user", "operator", "--password", "operator"); code != 0 {
 				t.Error(stderr)
 			}
 		}

@@ -4,24 +4,25 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/actua/actua/internal/config"
 	"github.com/actua/actua/ua/uaserver/memspace"
 )
 
-// importNodesets adds the files of --nodeset, and says on standard error what of them is not served as it
-// stands.
-func (a *app) importNodesets(f *serveFlags, space *memspace.Space) error {
-	if f.lenient && len(f.nodesets) == 0 {
+// importNodesets adds the files of a configuration and of --nodeset, and says on standard error what of
+// them is not served as it stands.
+func (a *app) importNodesets(set *config.Config, space *memspace.Space) error {
+	if set.Lenient && len(set.Nodesets) == 0 {
 		return usage("--lenient is about the files of --nodeset, and there is none")
 	}
-	for i, name := range f.nodesets {
-		if slices.Contains(f.nodesets[:i], name) {
-			return usage("--nodeset %s is given twice", name)
+	for i, name := range set.Nodesets {
+		if slices.Contains(set.Nodesets[:i], name) {
+			return usage("the nodeset %s is given twice", name)
 		}
 	}
-	report, err := space.ImportFiles(memspace.ImportOptions{Lenient: f.lenient}, f.nodesets...)
+	report, err := space.ImportFiles(memspace.ImportOptions{Lenient: set.Lenient}, set.Nodesets...)
 	if err != nil {
 		hint := ""
-		if !f.lenient {
+		if !set.Lenient {
 			hint = " (--lenient leaves out what is wrong)"
 		}
 		return ourPart(err, "%v%s", err, hint)
@@ -29,7 +30,7 @@ func (a *app) importNodesets(f *serveFlags, space *memspace.Space) error {
 	for i := range report.Skipped {
 		fmt.Fprintf(a.err, "skipped: %s\n", cleanLines(report.Skipped[i].Error()))
 	}
-	if n := len(report.Doubtful); n > 0 && f.lenient {
+	if n := len(report.Doubtful); n > 0 && set.Lenient {
 		for i := range report.Doubtful {
 			fmt.Fprintf(a.err, "doubtful: %s\n", cleanLines(report.Doubtful[i].Error()))
 		}

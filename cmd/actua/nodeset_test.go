@@ -53,7 +53,7 @@ func TestServeBadNodesets(t *testing.T) {
 		{4, "--nodeset absent.xml", "absent.xml: the file cannot be read: "},
 		{4, "--nodeset " + bad, "bad.xml: line 2: node ns=4;s=X (1:X): attribute NodeId: namespace index 4, but the file has 1 NamespaceUris (--lenient"},
 		{2, "--lenient", "--lenient is about the files of --nodeset"},
-		{2, "--nodeset a.xml --nodeset a.xml", "--nodeset a.xml is given twice"},
+		{2, "--nodeset a.xml --nodeset a.xml", "the nodeset a.xml is given twice"},
 	} {
 		code, _, stderr := w.run(context.Background(), words("serve --listen opc.tcp://127.0.0.1:0 "+c.args)...)
 		if code != c.code || !strings.Contains(stderr, c.want) || strings.Count(strings.TrimSpace(stderr), "\n") > 1 {

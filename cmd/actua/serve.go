@@ -2,63 +2,57 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"log/slog"
 	"net"
 	"net/url"
 	"os"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/actua/actua/internal/plant"
 	"github.com/actua/actua/ua/uaclient"
-	"github.com/actua/actua/ua/uapki"
 	"github.com/actua/actua/ua/uaserver"
-	"github.com/actua/actua/ua/uaserver/memspace"
-)
-
-// The user of the demo profile, so that a login can be tried. It is printed at the start.
-const (
-	demoUser     = "operator"
-	demoPassword = "operator"
 )
 
 // serverName is the common name in the server's certificate, clientName in the client's.
 const serverName, clientName = "actua server", "actua"
 
 type serveFlags struct {
-	listen       []string
-	nodesets     []string
-	lenient      bool
-	pki, profile string
-	deprecated   bool
+	listen, nodesets            []string
+	pki, profile, stats, config string
+	deprecated, print, lenient  bool
+	diag                        int
+	changed                     func(flag string) bool
 }
 
+// benchOff is what the bench profile does without.
+var benchOff = []string{"admission limits", "lock-out", "certificate trust", "diagnostics", "auditing"}
+
 // laterServeFlags are known, so that scripts get a sentence, but do not do anything yet.
-var laterServeFlags = []string{"config", "stats", "diag", "audit", "print-config", "reverse"}
+var laterServeFlags = []string{"audit", "reverse"}
 
 func (a *app) serveCommand() *cobra.Command {
 	f := &serveFlags{}
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve a small plant that moves, or an empty address space",
+		Short: "Serve a small plant that moves, or what a file says",
 		Long: `Serve OPC UA until Ctrl-C. Without any flag it is the demo profile, a small
 plant whose values move, on port 4840. The server's certificate is made at the
-first start and kept.`,
-		Example: "  actua serve\n  actua serve --profile empty --nodeset Opc.Ua.Di.NodeSet2.xml\n  actua serve --listen opc.tcp://localhost:4841 --profile empty",
-		Args:    nothingMore,
+first start and kept. A configuration file says everything else: --print-config
+writes one with every key explained.`,
+		Example: "  actua serve\n  actua serve --listen opc.tcp://localhost:4841 --profile empty\n" +
+			"  actua serve --profile empty --nodeset Opc.Ua.Di.NodeSet2.xml\n" +
+			"  actua serve --print-config > plant.yaml\n  actua serve --config plant.yaml",
+		Args: nothingMore,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, name := range laterServeFlags {
 				if cmd.Flags().Changed(name) {
 					return usage("--%s comes with a later version of actua", name)
 				}
 			}
+			f.changed = cmd.Flags().Changed
 			return a.serve(cmd.Context(), f)
 		},
 	}
@@ -67,86 +61,52 @@ first start and kept.`,
 	fs.StringArrayVar(&f.nodesets, "nodeset", nil, "NodeSet2 file to serve as well; may be repeated, in any order")
 	fs.BoolVar(&f.lenient, "lenient", false, "leave out what is wrong in nodesets, and list it")
 	fs.StringVar(&f.pki, "pki", "", "folder of the server's certificates (default: in the user's configuration folder)")
-	fs.StringVar(&f.profile, "profile", "demo", "what to serve: demo or empty")
+	fs.StringVar(&f.profile, "profile", "demo", "what to serve: demo, empty, or bench for a load generator")
+	fs.StringVar(&f.stats, "stats", "", "HOST:PORT of a page with figures of the process's memory, as JSON over HTTP")
 	fs.BoolVar(&f.deprecated, "allow-deprecated", false, "offer Basic256 and Basic128Rsa15 too, which are no longer safe")
+	fs.StringVar(&f.config, "config", "", "a configuration file, in place of a profile; other flags go before it")
+	fs.BoolVar(&f.print, "print-config", false, "write the configuration to standard output, with every key explained, and end")
+	fs.IntVar(&f.diag, "diag", 1, "0 makes the server's diagnostics unreadable")
 	for _, name := range laterServeFlags {
-		switch name {
-		case "print-config":
-			fs.Bool(name, false, "later version")
-		default:
-			fs.String(name, "", "later version")
-		}
+		fs.String(name, "", "later version")
 		fs.Lookup(name).Hidden = true
 	}
 	return cmd
 }
 
-func (f *serveFlags) check() error {
-	switch f.profile {
-	case "demo", "empty":
-	case "bench", "o6":
-		return usage("--profile %s comes with a later version of actua", f.profile)
-	default:
-		return usage("--profile %s is no profile%s", f.profile, didYouMean(f.profile, []string{"demo", "empty"}))
-	}
-	seen := map[string]bool{}
-	for i, text := range f.listen {
-		if !strings.Contains(text, "://") {
-			if net.ParseIP(text) != nil && strings.Contains(text, ":") {
-				text = "[" + text + "]"
-			}
-			text = "opc.tcp://" + text
-			f.listen[i] = text
-		}
-		u, err := url.Parse(text)
-		switch {
-		case err != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" || !isPort(u.Port()):
-			return usage("--listen %s is no address; such as opc.tcp://0.0.0.0:4840", text)
-		case u.User != nil:
-			return usage("--listen %s: an address to listen on has no user", u.Redacted())
-		case u.Scheme == "opc.https" || u.Scheme == "https" || u.Scheme == "opc.wss":
-			return usage("--listen %s: %s:// comes with a later version of actua, listen on opc.tcp://", text, u.Scheme)
-		case u.Scheme != "opc.tcp":
-			return usage("--listen %s does not begin with opc.tcp://", text)
-		case seen[u.Host] && u.Port() != "0":
-			return usage("--listen %s is given twice", text)
-		}
-		seen[u.Host] = true
-	}
-	return nil
-}
-
-// isPort accepts no port too: it is the default one.
-func isPort(text string) bool {
-	_, err := strconv.ParseUint(text, 10, 16)
-	return text == "" || err == nil
-}
-
 // serve runs the server until the context ends.
 func (a *app) serve(ctx context.Context, f *serveFlags) error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	config, store, err := a.serverConfig(f)
+	set, err := f.settings()
 	if err != nil {
 		return err
 	}
-	space := memspace.New("urn:actua:" + f.profile)
-	var demo *plant.Plant
-	if f.profile == "demo" {
-		if demo, err = plant.Build(space); err != nil {
-			return ourPart(err, "the demo plant could not be built: %v", err)
+	if f.print {
+		return a.printf("%s", set.String())
+	}
+	config, store, err := a.serverConfig(f, set)
+	if err != nil {
+		return err
+	}
+	space, demo, err := buildNodes(set, config.Identity.ApplicationURI)
+	if err != nil {
+		return err
+	}
+	if err := a.importNodesets(set, space); err != nil {
+		return err
+	}
+	page, err := listenStats(set.Stats)
+	if err != nil {
+		return err
+	}
+	defer serveStats(page)()
+	listeners, err := listen(set.Listen)
+	if err != nil {
+		return err
+	}
+	if config.URLs = set.Advertise; len(config.URLs) == 0 {
+		for _, l := range listeners {
+			config.URLs = append(config.URLs, advertised(l))
 		}
-	}
-	if err := a.importNodesets(f, space); err != nil {
-		return err
-	}
-	listeners, err := listen(f.listen)
-	if err != nil {
-		return err
-	}
-	for _, l := range listeners {
-		config.URLs = append(config.URLs, advertised(l))
 	}
 	config.Nodes = []uaserver.NodeManager{space}
 	server, err := uaserver.New(*config)
@@ -167,7 +127,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		}()
 		defer func() { stop(); <-stopped }()
 	}
-	if err := a.announce(f, config, store, server, listeners); err != nil {
+	if err := a.announce(f, set, store, server, listeners); err != nil {
 		return errors.Join(err, server.Close())
 	}
 	select {
@@ -184,32 +144,6 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		return a.print(new(line).set("event", "stopped"))
 	}
 	return a.printf("stopped\n")
-}
-
-// serverConfig opens the certificates and says what is offered to whom.
-func (a *app) serverConfig(f *serveFlags) (*uaserver.Config, *uapki.Store, error) {
-	store, err := openStore(f.pki, "server")
-	if err != nil {
-		return nil, nil, err
-	}
-	id, _, err := store.LoadOrCreate(uapki.CertificateOptions{CommonName: serverName})
-	if err != nil {
-		return nil, nil, ourPart(err, "%v", err)
-	}
-	config := &uaserver.Config{
-		ApplicationName: "actua " + f.profile, Identity: id, Store: store, AllowAnonymous: true,
-		AllowDeprecated: f.deprecated, Logger: slog.New(slog.NewTextHandler(a.err, nil)),
-	}
-	if f.profile == "demo" {
-		config.VerifyClient = uaserver.AcceptAnyClient
-		config.Users = map[string]string{demoUser: demoPassword}
-	}
-	if f.deprecated {
-		for _, p := range uaclient.Policies() {
-			config.Policies = append(config.Policies, p.Name)
-		}
-	}
-	return config, store, nil
 }
 
 // listen opens all addresses, or none.
@@ -282,37 +216,4 @@ func reachable(l net.Listener) string {
 		host = "localhost"
 	}
 	return "opc.tcp://" + net.JoinHostPort(host, port)
-}
-
-// announce prints that clients can connect, and how.
-func (a *app) announce(f *serveFlags, config *uaserver.Config, store *uapki.Store, server *uaserver.Server, listeners []net.Listener) error {
-	first := reachable(listeners[0])
-	if f.profile == "demo" {
-		fmt.Fprintln(a.err, "warning: the demo profile accepts any client certificate")
-	}
-	endpoints := server.Endpoints()
-	if a.json {
-		list := []json.RawMessage{}
-		for i := range endpoints {
-			list = append(list, endpointLine(&endpoints[i]).object())
-		}
-		return a.print(new(line).set("event", "listening").set("url", first).set("endpoints", list))
-	}
-	var b strings.Builder
-	b.WriteString(a.paint(bold, "actua serves the "+f.profile+" profile") + "\n\n")
-	b.WriteString(endpointTable(endpoints))
-	fmt.Fprintf(&b, "certificates %s\n", store.Dir())
-	if f.profile == "demo" {
-		fmt.Fprintf(&b, "user         %s, password %s (or anonymous)\n", demoUser, demoPassword)
-	}
-	if f.profile == "demo" {
-		fmt.Fprintf(&b, "\nTry it in another window:\n\n  actua browse %s --trust\n\n", first)
-		b.WriteString("--trust stores this server's certificate: compare the thumbprint first. Ctrl-C stops the server.\n")
-	} else {
-		fmt.Fprintf(&b, "\nTry it in another window:\n\n  actua browse %s --security none\n\n", first)
-		trust := "actua cert trust THUMBPRINT" + (&certFlags{pki: f.pki, server: true}).again()
-		b.WriteString("With security, a client is refused until its certificate is trusted: `" + trust + "`,\n" +
-			"or move its file from rejected/certs to trusted/certs of the folder above. Ctrl-C stops the server.\n")
-	}
-	return a.printf("%s", b.String())
 }

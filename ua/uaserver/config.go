@@ -63,6 +63,10 @@ type Config struct {
 	// policy None of a server without an Identity.
 	AllowPlainPasswords bool
 
+	// DiagnosticsOff makes EnabledFlag false and what is under ServerDiagnostics not readable (Part 5,
+	// 6.3.3).
+	DiagnosticsOff bool
+
 	Limits Limits
 	// Nodes are the node managers. Their namespaces follow namespace 1 in their order; one must have
 	// namespace 0, "http://opcfoundation.org/UA/".

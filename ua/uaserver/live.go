@@ -1,6 +1,8 @@
 package uaserver
 
 import (
+	"slices"
+
 	"github.com/actua/actua/ua"
 	"github.com/actua/actua/ua/uaid"
 )
@@ -8,13 +10,37 @@ import (
 // Live is the current Value of a variable of namespace 0 that tells something about the server itself:
 // ServerStatus and its components, ServerArray, NamespaceArray, ServiceLevel, Auditing, and what is
 // under ServerCapabilities and ServerDiagnosticsSummary (Part 5, 6.3). id is its number in package
-// uaid. It is false for other nodes, whose value then is the node manager's own.
+// uaid. It is false for other nodes, whose value then is the node manager's own. A null value cannot be
+// read now (BadNotReadable): it belongs to diagnostics that are off.
 func (s *Server) Live(id uint32, now ua.DateTime) (ua.Variant, bool) {
 	f, ok := liveValues[id]
-	if !ok {
+	switch {
+	case !ok:
 		return ua.Variant{}, false
+	case s.cfg.DiagnosticsOff && slices.Contains(diagnosticValues, id):
+		return ua.Variant{}, true
 	}
 	return f(s, now), true
+}
+
+// diagnosticValues cannot be read while diagnostics are off (Part 5, 6.3.3).
+var diagnosticValues = []uint32{
+	uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary,
+	uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_ServerViewCount,
+	uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_CurrentSessionCount,
+	uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_CumulatedSessionCount,
+	uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_SecurityRejectedSessionCount,
+	uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_RejectedSessionCount,
+	uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_SessionTimeoutCount,
+	uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_SessionAbortCount,
+	uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_PublishingIntervalCount,
+	uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_CurrentSubscriptionCount,
+	uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_CumulatedSubscriptionCount,
+	uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_SecurityRejectedRequestsCount,
+	uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_RejectedRequestsCount,
+	uaid.Server_ServerDiagnostics_SubscriptionDiagnosticsArray,
+	uaid.Server_ServerDiagnostics_SessionsDiagnosticsSummary_SessionDiagnosticsArray,
+	uaid.Server_ServerDiagnostics_SessionsDiagnosticsSummary_SessionSecurityDiagnosticsArray,
 }
 
 // Status is what ServerStatus shows (Part 5, 12.10).
@@ -104,7 +130,9 @@ func init() {
 		uaid.Server_ServerCapabilities_OperationLimits_MaxNodesPerTranslateBrowsePathsToNodeIds: limitValue(
 			func(l *Limits) int { return l.MaxNodesPerTranslatePaths }),
 
-		uaid.Server_ServerDiagnostics_EnabledFlag: func(*Server, ua.DateTime) ua.Variant { return ua.Boolean(true) },
+		uaid.Server_ServerDiagnostics_EnabledFlag: func(s *Server, _ ua.DateTime) ua.Variant {
+			return ua.Boolean(!s.cfg.DiagnosticsOff)
+		},
 		uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary: func(s *Server, _ ua.DateTime) ua.Variant {
 			sum := s.diagnosticsSummary()
 			return ua.NewExtensionObject(&sum).Variant()

@@ -50,6 +50,9 @@ func (s *Space) live(ctx *uaserver.Context, v *Variable, result *ua.DataValue) {
 	}
 	if value, ok := server.Live(v.id.Numeric(), ctx.Now); ok {
 		*result = ua.DataValue{Value: value, SourceTimestamp: ctx.Now}
+		if value.Type() == ua.TypeNull {
+			result.Status = ua.BadNotReadable
+		}
 	}
 }
 
