@@ -56,7 +56,7 @@ func (d *jsonReader) extensionObject(n *jsonNode) (e ExtensionObject, err error)
 		encoding, body = n.get("Encoding"), n.get("Body")
 		if encoding == nil || encoding.text == "0" {
 			if body == nil || body.kind == jsonNull {
-				e.TypeID = id.NodeID
+				e.TypeID = typeOfBody(id, s, binaryID, info, BodyNone)
 				return e, nil
 			}
 			e, err = d.fromFields(body, id, s, binaryID, info)
@@ -105,6 +105,22 @@ func (d *jsonReader) fromFields(n *jsonNode, id ExpandedNodeID, s Structure, bin
 	return ExtensionObject{TypeID: binaryID, Value: s}, nil
 }
 
+// typeOfBody is the encoding that stands for a type in the binary form. JSON names the data type, or the
+// encoding itself.
+func typeOfBody(id ExpandedNodeID, s Structure, binaryID NodeID, info *StructureInfo, encoding BodyEncoding) NodeID {
+	known := info != nil && id.IsLocal() && id.NodeID.namespace == 0
+	switch {
+	case known && id != info.DataTypeID: // it names the encoding itself
+	case known && encoding == BodyXML:
+		if !info.XMLID.IsNull() {
+			return info.XMLID.NodeID
+		}
+	case s != nil && encoding != BodyXML:
+		return binaryID
+	}
+	return id.NodeID
+}
+
 // fromBody reads a body in the binary or XML encoding; one that cannot be decoded is kept.
 func (d *jsonReader) fromBody(id ExpandedNodeID, s Structure, binaryID NodeID, info *StructureInfo, encoding, body *jsonNode, old bool) (e ExtensionObject, err error) {
 	kind, err := integer(encoding, 0, uint64(BodyXML))
@@ -112,19 +128,9 @@ func (d *jsonReader) fromBody(id ExpandedNodeID, s Structure, binaryID NodeID, i
 		return e, inField(err, "UaEncoding")
 	}
 	e.Encoding = BodyEncoding(kind)
-	e.TypeID = id.NodeID
+	e.TypeID = typeOfBody(id, s, binaryID, info, e.Encoding)
 	if !id.IsLocal() && s == nil {
 		return e, badJSON("the namespace %q is not known", id.NamespaceURI)
-	}
-	known := info != nil && id.IsLocal() && id.NodeID.namespace == 0
-	switch {
-	case known && id != info.DataTypeID: // it names the encoding itself
-	case known && e.Encoding == BodyXML:
-		if !info.XMLID.IsNull() {
-			e.TypeID = info.XMLID.NodeID
-		}
-	case s != nil && e.Encoding != BodyXML:
-		e.TypeID = binaryID
 	}
 	if e.Encoding == BodyNone {
 		return e, nil
