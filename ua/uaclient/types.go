@@ -97,9 +97,14 @@ func (c *Client) LoadDataType(ctx context.Context, dataType ua.NodeID) (*ua.Stru
 		return nil, err
 	}
 	l := loader{c: c, uris: uris, mine: map[ua.NodeID]*ua.StructureInfo{}}
-	info, err := l.load(ctx, dataType, false)
+	info, err := l.load(ctx, dataType, 0)
 	if err != nil {
 		return nil, err
+	}
+	for id, info := range l.mine {
+		if info.Endless() {
+			return nil, nodeError("LoadDataType", id, reason(ua.BadDataTypeIdUnknown, "it contains itself without end"))
+		}
 	}
 	for id, info := range l.mine {
 		if c.types.add(id, info) && info.New != nil {
@@ -114,29 +119,9 @@ type loader struct {
 	c    *Client
 	uris []string
 	mine map[ua.NodeID]*ua.StructureInfo
-	path []step // the types that are being loaded, the outermost first
 }
 
-// step is a type on the way to the one that is being loaded.
-type step struct {
-	id ua.NodeID
-	// loose: the field that led here is an array, optional or one of a union, so that it may hold nothing.
-	loose bool
-}
-
-// endless reports whether a field that leads back to a type on the path would make that type contain
-// itself without end.
-func (l *loader) endless(id ua.NodeID, loose bool) bool {
-	for i := len(l.path) - 1; i >= 0 && !loose; i-- {
-		if l.path[i].id == id {
-			return true
-		}
-		loose = l.path[i].loose
-	}
-	return false
-}
-
-func (l *loader) load(ctx context.Context, id ua.NodeID, loose bool) (*ua.StructureInfo, error) {
+func (l *loader) load(ctx context.Context, id ua.NodeID, depth int) (*ua.StructureInfo, error) {
 	if id.Namespace() == 0 && id.Type() == ua.IDTypeNumeric {
 		if info := ua.StructureOf(id.Numeric()); info != nil {
 			return info, nil
@@ -145,7 +130,7 @@ func (l *loader) load(ctx context.Context, id ua.NodeID, loose bool) (*ua.Struct
 	if info := l.c.types.find(id); info != nil {
 		return info, nil
 	}
-	if len(l.path) >= maxTypeDepth || len(l.mine) >= maxTypesLoaded {
+	if depth >= maxTypeDepth || len(l.mine) >= maxTypesLoaded {
 		return nil, nodeError("LoadDataType", id, reason(ua.BadEncodingLimitsExceeded, "it needs too many other types"))
 	}
 	read, err := l.c.ReadAttributes(ctx, []ua.ReadValueID{
@@ -162,22 +147,14 @@ func (l *loader) load(ctx context.Context, id ua.NodeID, loose bool) (*ua.Struct
 	if !ok {
 		return nil, nodeError("LoadDataType", id, reason(ua.BadNotSupported, "the server does not describe it as a structure"))
 	}
-	info := &ua.StructureInfo{Name: read[1].Value.Str(), DataTypeID: l.expanded(id), BinaryID: l.expanded(def.DefaultEncodingID)}
+	info := &ua.StructureInfo{Name: read[1].Value.Str(), Kind: def.StructureType.Kind(), DataTypeID: l.expanded(id), BinaryID: l.expanded(def.DefaultEncodingID)}
 	if !read[2].Value.Bool() {
 		info.New = func() ua.Structure { return ua.NewDynamicStructure(info) }
 	}
-	switch def.StructureType {
-	case ua.StructureTypeStructureWithOptionalFields:
-		info.Kind = ua.StructureWithOptionalFields
-	case ua.StructureTypeUnion, ua.StructureTypeUnionWithSubtypedValues:
-		info.Kind = ua.StructureUnion
-	}
 	l.mine[id] = info
-	l.path = append(l.path, step{id, loose})
-	defer func() { l.path = l.path[:len(l.path)-1] }()
 	fields := make([]ua.Field, len(def.Fields))
 	for i := range def.Fields {
-		if fields[i], err = l.field(ctx, def, i); err != nil {
+		if fields[i], err = l.field(ctx, def, i, depth); err != nil {
 			return nil, nodeError("LoadDataType", id, err)
 		}
 	}
@@ -195,9 +172,9 @@ func (l *loader) expanded(id ua.NodeID) ua.ExpandedNodeID {
 	return e
 }
 
-func (l *loader) field(ctx context.Context, def *ua.StructureDefinition, i int) (ua.Field, error) {
+func (l *loader) field(ctx context.Context, def *ua.StructureDefinition, i, depth int) (ua.Field, error) {
 	d := &def.Fields[i]
-	f := ua.Field{Name: d.Name, Array: d.ValueRank == 1, Optional: d.IsOptional && def.StructureType == ua.StructureTypeStructureWithOptionalFields}
+	f, subtypes := def.Field(i)
 	if d.ValueRank != 1 && d.ValueRank != -1 {
 		return f, reason(ua.BadNotSupported, "field %s is an array of more than one dimension", d.Name)
 	}
@@ -205,22 +182,17 @@ func (l *loader) field(ctx context.Context, def *ua.StructureDefinition, i int) 
 	if f.Type, err = l.c.BuiltInType(ctx, d.DataType); err != nil {
 		return f, err
 	}
-	subtypes := d.IsOptional && def.StructureType >= ua.StructureTypeStructureWithSubtypedValues
 	if f.Type != ua.TypeExtensionObject || subtypes || d.DataType == ua.ID(uaid.Structure) {
 		if n := d.DataType; n.Namespace() == 0 && f.Type == ua.TypeInt32 {
 			f.Enum = ua.EnumOf(n.Numeric())
 		}
 		return f, nil
 	}
-	loose := f.Array || f.Optional || def.StructureType == ua.StructureTypeUnion
 	s := l.mine[d.DataType]
-	switch {
-	case s == nil:
-		if s, err = l.load(ctx, d.DataType, loose); err != nil {
+	if s == nil {
+		if s, err = l.load(ctx, d.DataType, depth+1); err != nil {
 			return f, err
 		}
-	case l.endless(d.DataType, loose):
-		return f, reason(ua.BadDataTypeIdUnknown, "field %s makes the structure contain itself", d.Name)
 	}
 	if s.New != nil { // of an abstract type each value names its own
 		f.Struct = s

@@ -222,7 +222,7 @@ func (w *Writer) definition(n *Node, definition ua.Structure, inherited int) {
 		}
 	case *ua.StructureDefinition:
 		subtypes := d.StructureType >= ua.StructureTypeStructureWithSubtypedValues
-		w.flag("IsUnion", d.StructureType == ua.StructureTypeUnion || d.StructureType == ua.StructureTypeUnionWithSubtypedValues, false)
+		w.flag("IsUnion", d.StructureType.Kind() == ua.StructureUnion, false)
 		w.raw(">\n")
 		for i := range d.Fields[min(inherited, len(d.Fields)):] {
 			f := &d.Fields[inherited+i]

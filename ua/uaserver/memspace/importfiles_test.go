@@ -112,17 +112,9 @@ func TestOfficialFiles(t *testing.T) {
 			t.Errorf("doubtful: %v", &d)
 		}
 	}
-	var b bytes.Buffer
-	if err := s.ExportModels(&b, (*s.uris.Load())[1:]...); err != nil {
-		t.Fatal(err)
-	}
-	again := newSpace(t)
-	if _, err := again.Import(ImportOptions{}, NodeSetSource{"all.xml", b.Bytes()}); err != nil {
-		t.Fatal(err)
-	}
-	sameSpace(t, s, again)
+	survivesExport(t, s)
 	// A part: what Root leads to.
-	b.Reset()
+	var b bytes.Buffer
 	if err := s.Export(&b, s.zero(uaid.RootFolder)); err != nil {
 		t.Fatal(err)
 	}
@@ -133,6 +125,21 @@ func TestOfficialFiles(t *testing.T) {
 	if part.Len() < s.Len()-20 {
 		t.Errorf("%d of %d nodes below Root", part.Len(), s.Len())
 	}
+}
+
+// survivesExport exports all models of a Space and imports them into another, which then has the same
+// content.
+func survivesExport(t *testing.T, s *Space) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := s.ExportModels(&b, (*s.uris.Load())[1:]...); err != nil {
+		t.Fatal(err)
+	}
+	again := newSpace(t)
+	if _, err := again.Import(ImportOptions{}, NodeSetSource{"all.xml", b.Bytes()}); err != nil {
+		t.Fatal(err)
+	}
+	sameSpace(t, s, again)
 }
 
 func fileOf(t testing.TB, path string) []byte {
@@ -168,13 +175,5 @@ func TestFilesOfNodeOPCUA(t *testing.T) {
 			t.Error(e)
 		}
 	}
-	var b bytes.Buffer
-	if err := s.ExportModels(&b, (*s.uris.Load())[1:]...); err != nil {
-		t.Fatal(err)
-	}
-	again := newSpace(t)
-	if _, err := again.Import(ImportOptions{}, NodeSetSource{"all.xml", b.Bytes()}); err != nil {
-		t.Fatal(err)
-	}
-	sameSpace(t, s, again)
+	survivesExport(t, s)
 }

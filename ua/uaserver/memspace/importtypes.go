@@ -104,16 +104,10 @@ func (im *importer) info(t *Node) *ua.StructureInfo {
 	}
 	set := n.file.set
 	info := &ua.StructureInfo{
-		Name: n.name.Name, DataTypeID: im.expanded(n.id), BinaryID: im.expanded(def.DefaultEncodingID),
+		Name: n.name.Name, Kind: def.StructureType.Kind(), DataTypeID: im.expanded(n.id), BinaryID: im.expanded(def.DefaultEncodingID),
 		XMLID: im.expanded(set.Encoding(n.src, "Default XML")), JSONID: im.expanded(set.Encoding(n.src, "Default JSON")),
 	}
 	info.New = func() ua.Structure { return ua.NewDynamicStructure(info) }
-	switch def.StructureType {
-	case ua.StructureTypeStructureWithOptionalFields:
-		info.Kind = ua.StructureWithOptionalFields
-	case ua.StructureTypeUnion, ua.StructureTypeUnionWithSubtypedValues:
-		info.Kind = ua.StructureUnion
-	}
 	im.infos[t] = info
 	fields := make([]ua.Field, len(def.Fields))
 	for i := range def.Fields {
@@ -138,9 +132,9 @@ func (im *importer) expanded(id ua.NodeID) ua.ExpandedNodeID {
 }
 
 // field describes one field; false when that cannot be done.
-func (im *importer) field(def *ua.StructureDefinition, i int) (f ua.Field, ok bool) {
+func (im *importer) field(def *ua.StructureDefinition, i int) (ua.Field, bool) {
 	d := &def.Fields[i]
-	f = ua.Field{Name: d.Name, Array: d.ValueRank == 1, Optional: d.IsOptional && def.StructureType == ua.StructureTypeStructureWithOptionalFields}
+	f, subtypes := def.Field(i)
 	t := im.find(d.DataType)
 	if t == nil || t.Class() != ua.NodeClassDataType || d.ValueRank != 1 && d.ValueRank != RankScalar {
 		return f, false
@@ -151,7 +145,6 @@ func (im *importer) field(def *ua.StructureDefinition, i int) (f ua.Field, ok bo
 		for f.Type = ua.TypeBoolean; !types.has(f.Type); f.Type++ {
 		}
 	}
-	subtypes := d.IsOptional && def.StructureType >= ua.StructureTypeStructureWithSubtypedValues
 	switch {
 	case f.Type == ua.TypeInt32 && t.id.Namespace() == 0:
 		f.Enum = ua.EnumOf(t.id.Numeric())
@@ -165,9 +158,9 @@ func (im *importer) field(def *ua.StructureDefinition, i int) (f ua.Field, ok bo
 // dropInvalid takes out descriptions that hold one that could not be made, or contain themselves
 // without end.
 func (im *importer) dropInvalid() {
-	valid, visited := map[*ua.StructureInfo]bool{}, map[*ua.StructureInfo]bool{}
+	valid := map[*ua.StructureInfo]bool{}
 	for _, info := range im.infos {
-		valid[info] = info != nil && !endless(info, visited)
+		valid[info] = info != nil && !info.Endless()
 	}
 	for again := true; again; {
 		again = false
@@ -189,26 +182,6 @@ func (im *importer) dropInvalid() {
 			delete(im.infos, t)
 		}
 	}
-}
-
-// endless reports whether every value of a structure holds one of the same type, or a structure that
-// does. visited has what is known: false while a structure is being looked at.
-func endless(info *ua.StructureInfo, visited map[*ua.StructureInfo]bool) bool {
-	if info.Kind == ua.StructureUnion {
-		return false
-	}
-	if done, seen := visited[info]; seen {
-		return !done
-	}
-	visited[info] = false
-	for i := range info.Fields {
-		f := &info.Fields[i]
-		if f.Struct != nil && !f.Array && !f.Optional && endless(f.Struct, visited) {
-			return true // and stays marked so
-		}
-	}
-	visited[info] = true
-	return false
 }
 
 // structure describes a structure for values, by the id of the data type or of an encoding. The id of
