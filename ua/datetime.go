@@ -62,14 +62,16 @@ func (d DateTime) IsZero() bool { return d <= MinDateTime }
 
 // AppendBinary appends the time as an Int64; values out of range are written as MinDateTime and
 // MaxDateTime (Part 6, 5.2.2.5).
-func (d DateTime) AppendBinary(b []byte) []byte {
+func (d DateTime) AppendBinary(b []byte) []byte { return uabin.AppendInt64(b, d.onWire()) }
+
+func (d DateTime) onWire() int64 {
 	switch {
 	case d < MinDateTime:
 		d = MinDateTime
 	case d >= lastTick:
 		d = MaxDateTime
 	}
-	return uabin.AppendInt64(b, int64(d))
+	return int64(d)
 }
 
 // DecodeBinary reads an Int64 and clamps it to the range of a DateTime.

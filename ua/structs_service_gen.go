@@ -2761,6 +2761,9 @@ func (x *ReadValueID) AppendBinary(b []byte) []byte {
 
 // DecodeBinary overwrites all fields with what it reads.
 func (x *ReadValueID) DecodeBinary(r *uabin.Reader) {
+	if x.decodeQuick(r) {
+		return
+	}
 	x.NodeID.DecodeBinary(r)
 	x.AttributeID = r.Uint32()
 	x.IndexRange = r.String()
@@ -3355,6 +3358,9 @@ func (x *WriteValue) AppendBinary(b []byte) []byte {
 
 // DecodeBinary overwrites all fields with what it reads.
 func (x *WriteValue) DecodeBinary(r *uabin.Reader) {
+	if x.decodeQuick(r) {
+		return
+	}
 	x.NodeID.DecodeBinary(r)
 	x.AttributeID = r.Uint32()
 	x.IndexRange = r.String()

@@ -49,20 +49,28 @@ const (
 
 // AppendFloat32 appends a Float, IEEE 754 single precision; every NaN as the quiet one (Part 6, 5.2.2.3).
 func AppendFloat32(b []byte, v float32) []byte {
-	bits := math.Float32bits(v)
+	return binary.LittleEndian.AppendUint32(b, Float32Bits(v))
+}
+
+// Float32Bits are the bits of a Float as they are written.
+func Float32Bits(v float32) uint32 {
 	if v != v {
-		bits = quietNaN32
+		return quietNaN32
 	}
-	return binary.LittleEndian.AppendUint32(b, bits)
+	return math.Float32bits(v)
 }
 
 // AppendFloat64 appends a Double, IEEE 754 double precision; every NaN as the quiet one (Part 6, 5.2.2.3).
 func AppendFloat64(b []byte, v float64) []byte {
-	bits := math.Float64bits(v)
+	return binary.LittleEndian.AppendUint64(b, Float64Bits(v))
+}
+
+// Float64Bits are the bits of a Double as they are written.
+func Float64Bits(v float64) uint64 {
 	if v != v {
-		bits = quietNaN64
+		return quietNaN64
 	}
-	return binary.LittleEndian.AppendUint64(b, bits)
+	return math.Float64bits(v)
 }
 
 // AppendLen appends the length of an array or string: -1 stands for null (Part 6, 5.2.5).

@@ -104,7 +104,12 @@ func (s *stub) lastOf(name string) ua.Structure {
 
 func (s *stub) Closed(*tcp.ServerConn, error) {}
 
-func (s *stub) ServeMessage(c *tcp.ServerConn, requestID uint32, body []byte) {
+func (s *stub) ServeMessage(c *tcp.ServerConn, _ time.Time, requestID uint32, body []byte) bool {
+	s.serve(c, requestID, body)
+	return true
+}
+
+func (s *stub) serve(c *tcp.ServerConn, requestID uint32, body []byte) {
 	r := uabin.NewReader(body)
 	var id ua.NodeID
 	id.DecodeBinary(r)

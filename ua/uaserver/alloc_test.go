@@ -32,7 +32,7 @@ func TestReadAndWriteDoNotAllocate(t *testing.T) {
 	}
 	c, read, write := round(t, false)
 	for name, body := range map[string][]byte{"Read": read, "Write": write} {
-		if n := testing.AllocsPerRun(200, func() { c.conn.dispatch(7, body) }); n != 0 {
+		if n := testing.AllocsPerRun(200, func() { c.conn.dispatch(c.conn.server.now(), 7, body, true) }); n != 0 {
 			t.Errorf("%s of 100 values: %v allocations, want 0", name, n)
 		}
 	}
@@ -47,7 +47,7 @@ func TestBrowseHardlyAllocates(t *testing.T) {
 	q := ua.BrowseRequest{NodesToBrowse: []ua.BrowseDescription{{NodeID: ua.NewNodeID(2, 1000), ResultMask: 63}}}
 	q.RequestHeader.AuthenticationToken = c.token
 	body := encode(&q)
-	if n := testing.AllocsPerRun(50, func() { c.conn.dispatch(7, body) }); n > 2 {
+	if n := testing.AllocsPerRun(50, func() { c.conn.dispatch(c.conn.server.now(), 7, body, true) }); n > 2 {
 		t.Errorf("Browse of 999 references: %v allocations, want at most 2", n)
 	}
 }
@@ -56,7 +56,7 @@ func BenchmarkRead100(b *testing.B) {
 	c, read, _ := round(b, false)
 	b.ReportAllocs()
 	for b.Loop() {
-		c.conn.dispatch(7, read)
+		c.conn.dispatch(c.conn.server.now(), 7, read, true)
 	}
 }
 
@@ -64,7 +64,7 @@ func BenchmarkWrite100(b *testing.B) {
 	c, _, write := round(b, false)
 	b.ReportAllocs()
 	for b.Loop() {
-		c.conn.dispatch(7, write)
+		c.conn.dispatch(c.conn.server.now(), 7, write, true)
 	}
 }
 
@@ -72,6 +72,6 @@ func BenchmarkRead100Strings(b *testing.B) {
 	c, read, _ := round(b, true)
 	b.ReportAllocs()
 	for b.Loop() {
-		c.conn.dispatch(7, read)
+		c.conn.dispatch(c.conn.server.now(), 7, read, true)
 	}
 }

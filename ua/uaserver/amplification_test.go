@@ -126,7 +126,7 @@ func TestRequestsDoNotInflate(t *testing.T) {
 	} {
 		body := inflated(c, space.id(1), kind, size/len(element), element)
 		got := allocated(func() {
-			c.conn.dispatch(1, body)
+			c.conn.dispatch(c.conn.server.now(), 1, body, true)
 			wantStatus(t, kind.String(), c.receive(1, nil), ua.BadEncodingLimitsExceeded)
 		})
 		if got > 160<<20 {
@@ -167,15 +167,15 @@ func TestRoom(t *testing.T) {
 	}
 	never := make(chan struct{})
 	for i := range 4 {
-		if !r.enter(2<<20, true, never) {
+		if !r.enter(2<<20, true, true, never) {
 			t.Fatalf("no room for %d", i)
 		}
 	}
-	if r.enter(1, false, never) {
+	if r.enter(1, false, true, never) {
 		t.Error("room for a stranger")
 	}
 	came := make(chan bool)
-	go func() { came <- r.enter(2<<20, true, never) }()
+	go func() { came <- r.enter(2<<20, true, true, never) }()
 	select {
 	case ok := <-came:
 		t.Fatal("did not wait:", ok)
@@ -187,7 +187,7 @@ func TestRoom(t *testing.T) {
 	}
 	gone := make(chan struct{})
 	close(gone)
-	if r.enter(1, true, gone) {
+	if r.enter(1, true, true, gone) {
 		t.Error("room in a server that is closed")
 	}
 	for range 4 {

@@ -214,8 +214,8 @@ func (b *browser) describe(r *ua.BrowseResult, mask uint32) (size int) {
 	}
 	k.batch.sort(len(k.server.cfg.Nodes))
 	b.targets = b.targets[:0]
-	for _, i := range k.batch.order {
-		b.targets = append(b.targets, DescribeItem{NodeID: refs[i].Target.NodeID})
+	for i := range k.batch.len() {
+		b.targets = append(b.targets, DescribeItem{NodeID: refs[k.batch.at(i)].Target.NodeID})
 	}
 	if mask&^(resultReferenceType|resultIsForward) != 0 {
 		for _, run := range k.batch.runs {
@@ -234,8 +234,8 @@ func (b *browser) describe(r *ua.BrowseResult, mask uint32) (size int) {
 		size += 40 + len(d.NodeID.NamespaceURI) + textSize(d.NodeID.NodeID)
 		r.References = append(r.References, d)
 	}
-	for j, i := range k.batch.order {
-		d, t := &r.References[first+int(i)], &b.targets[j]
+	for j := range b.targets {
+		d, t := &r.References[first+k.batch.at(j)], &b.targets[j]
 		if mask&resultNodeClass != 0 {
 			d.NodeClass = t.Class
 		}

@@ -67,6 +67,11 @@ type Config struct {
 	// 6.3.3).
 	DiagnosticsOff bool
 
+	// EventLoops is how many threads serve connections, on Linux. Default: one less than the processors
+	// that Go may use, so that one is left for what feeds the server, and at least one. Negative, and on
+	// other systems: a goroutine for each connection.
+	EventLoops int
+
 	Limits Limits
 	// Nodes are the node managers. Their namespaces follow namespace 1 in their order; one must have
 	// namespace 0, "http://opcfoundation.org/UA/".
@@ -102,6 +107,9 @@ func (c Config) check() (*settings, error) {
 	var err error
 	if s.Limits, err = c.Limits.withDefaults(); err != nil {
 		return nil, err
+	}
+	if s.EventLoops == 0 {
+		s.EventLoops = max(processors()-1, 1)
 	}
 	s.URLs, s.Nodes, s.Modes = slices.Clone(c.URLs), slices.Clone(c.Nodes), slices.Clone(c.Modes)
 	for _, u := range s.URLs {

@@ -102,6 +102,10 @@ func (k *call) createSession(q *ua.CreateSessionRequest, p *ua.CreateSessionResp
 	if !ok {
 		x.end()
 		s.stats.sessionsRejected.Add(1)
+		if s.stopping.Load() {
+			k.fail(ua.BadServerHalted, "the server is being stopped")
+			return
+		}
 		s.log.Warn("session refused: there are as many as Limits.MaxSessions allows", "remote", k.conn.remote())
 		k.fail(ua.BadTooManySessions, "")
 		return

@@ -125,7 +125,7 @@ func (k *call) fail(status ua.StatusCode, detail string) outcome {
 
 // dispatch decodes a request and works on it until it is answered or waits for something. Everything
 // that all services have in common happens here (Part 4, 5.3).
-func (c *conn) dispatch(requestID uint32, body []byte) {
+func (c *conn) dispatch(at time.Time, requestID uint32, body []byte, mayWait bool) bool {
 	r, s := &c.reader, c.server
 	known := c.logins.Load() > 0
 	r.Intern = nil
@@ -136,19 +136,23 @@ func (c *conn) dispatch(requestID uint32, body []byte) {
 	r.Reset(body, limits)
 	var typeID ua.NodeID
 	typeID.DecodeBinary(r)
-	s.stats.requests.Add(1)
 	row := lookup(typeID)
+	reserved := 0
+	if row != nil && len(body) > smallRequest {
+		reserved = limits.MaxMemory
+		if !s.room.enter(reserved, known, mayWait, s.ctx.Done()) {
+			if !mayWait {
+				return false
+			}
+			s.stats.requests.Add(1)
+			c.refuseUnread(requestID, ua.BadServerTooBusy, "too many large requests are worked on")
+			return true
+		}
+	}
+	s.stats.requests.Add(1)
 	if row == nil {
 		c.refuseUnread(requestID, ua.BadServiceUnsupported, "no such service")
-		return
-	}
-	reserved := 0
-	if len(body) > smallRequest {
-		reserved = limits.MaxMemory
-		if !s.room.enter(reserved, known, s.ctx.Done()) {
-			c.refuseUnread(requestID, ua.BadServerTooBusy, "too many large requests are worked on")
-			return
-		}
+		return true
 	}
 	k := row.pool.Get().(*call)
 	k.server, k.conn, k.id, k.size, k.reserved = s, c, requestID, len(body), reserved
@@ -157,17 +161,16 @@ func (c *conn) dispatch(requestID uint32, body []byte) {
 		s.log.Warn("request cannot be decoded", "service", row.name, "remote", c.remote(), "error", err)
 		c.refuse(requestID, k.reqHeader, ua.StatusOf(err), err.Error())
 		k.release()
-		return
+		return true
 	}
-	if k.admit() && k.run() == later {
-		return
+	if !k.admit(at) || k.run() != later {
+		k.answer()
 	}
-	k.answer()
+	return true
 }
 
 // admit finds the session and checks that the service may be used; else the call has failed.
-func (k *call) admit() bool {
-	now := k.server.now()
+func (k *call) admit(now time.Time) bool {
 	k.ctx = Context{Context: k.server.ctx, Now: ua.NewDateTime(now)}
 	if k.service.rule == noSession {
 		return true

@@ -51,7 +51,7 @@ func TestUndecodableRequest(t *testing.T) {
 			continue // the header is not complete: handle 0 is all there is
 		}
 		c.id, c.ch.sent = 1, map[uint32][]byte{}
-		c.conn.dispatch(1, body[:cut])
+		c.conn.dispatch(c.conn.server.now(), 1, body[:cut], true)
 		err := c.receive(1, nil)
 		if !errors.Is(err, ua.BadDecodingError) {
 			t.Fatalf("%d of %d bytes: %v", cut, len(body), err)
@@ -60,7 +60,7 @@ func TestUndecodableRequest(t *testing.T) {
 	// An array length from the wire is not believed.
 	huge := append(body[:len(body)-4-4-2-2-4-6-2][:0:0], body...)
 	copy(huge[len(huge)-len(encode(&q))+len(encode(&ua.ReadRequest{RequestHeader: q.RequestHeader}))-4:], []byte{0xff, 0xff, 0xff, 0x7f})
-	c.conn.dispatch(1, huge)
+	c.conn.dispatch(c.conn.server.now(), 1, huge, true)
 	var f *faultError
 	if err := c.receive(1, nil); !errors.As(err, &f) || !f.header.ServiceResult.IsBad() || f.header.ServiceDiagnostics.AdditionalInfo == "" {
 		t.Errorf("huge array: %v", err)

@@ -25,7 +25,7 @@ func Rounds(t testing.TB, s *Server, ids []ua.NodeID, value ua.Variant) (read, w
 	}
 	c.ch.sent = nil
 	rb, wb := encode(&q), encode(&w)
-	return func() { c.conn.dispatch(7, rb) }, func() { c.conn.dispatch(7, wb) }
+	return func() { c.conn.dispatch(c.conn.server.now(), 7, rb, true) }, func() { c.conn.dispatch(c.conn.server.now(), 7, wb, true) }
 }
 
 // RaceEnabled tells external tests that the race detector is on.

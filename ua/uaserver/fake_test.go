@@ -89,7 +89,7 @@ func (c *fakeClient) send(h *ua.RequestHeader, q ua.Structure) uint32 {
 	if h.AuthenticationToken.IsNull() {
 		h.AuthenticationToken = c.token
 	}
-	c.conn.dispatch(c.id, encode(q))
+	c.conn.dispatch(c.conn.server.now(), c.id, encode(q), true)
 	return c.id
 }
 

@@ -39,7 +39,7 @@ func FuzzDispatch(f *testing.F) {
 		for len(c.ch.came) > 0 {
 			<-c.ch.came
 		}
-		c.conn.dispatch(77, body)
+		c.conn.dispatch(c.conn.server.now(), 77, body, true)
 		if id := <-c.ch.came; id != 77 || len(c.ch.came) > 0 {
 			t.Fatalf("answers: first %d, %d more", id, len(c.ch.came))
 		}

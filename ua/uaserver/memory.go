@@ -42,14 +42,18 @@ func (r *room) limits(l uabin.Limits, n int) uabin.Limits {
 	return l
 }
 
-// enter takes n bytes, for which it waits a while. It reports whether they were there.
-func (r *room) enter(n int, trusted bool, done <-chan struct{}) bool {
+// enter takes n bytes, for which it waits a while if it may. It reports whether they were there.
+func (r *room) enter(n int, trusted, mayWait bool, done <-chan struct{}) bool {
 	var late <-chan time.Time
 	for {
 		r.mu.Lock()
 		if r.budget.Reserve(n, trusted) {
 			r.mu.Unlock()
 			return true
+		}
+		if !mayWait {
+			r.mu.Unlock()
+			return false
 		}
 		if r.freed == nil {
 			r.freed = make(chan struct{})

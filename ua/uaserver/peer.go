@@ -29,6 +29,7 @@ type peer struct {
 func (s *Server) newPeer(nc net.Conn) *peer {
 	p := &peer{server: s, since: s.now()}
 	cfg := s.link
+	cfg.Loops = s.eventLoops()
 	cfg.Handler, cfg.Open = p, p.open
 	p.link = tcp.NewServerConn(nc, &cfg)
 	return p
@@ -39,6 +40,21 @@ type tcpChannel struct{ *tcp.ServerConn }
 
 // ClientCertificate implements channel.
 func (c tcpChannel) ClientCertificate() []byte { return bytes.Join(c.ClientChain(), nil) }
+
+// eventLoops are the threads that serve connections, made for the first one; nil where the system has no
+// such thing.
+func (s *Server) eventLoops() *tcp.Loops {
+	s.loopsOnce.Do(func() {
+		if s.cfg.EventLoops < 0 {
+			return
+		}
+		var err error
+		if s.loops, err = tcp.NewLoops(s.cfg.EventLoops); err != nil {
+			s.log.Warn("connections are served by a goroutine each", "error", err)
+		}
+	})
+	return s.loops
+}
 
 // linkConfig is what all connections have in common.
 func (s *Server) linkConfig() tcp.ServerConfig {
@@ -64,16 +80,20 @@ func (s *Server) linkConfig() tcp.ServerConfig {
 	return cfg
 }
 
-// serve reads requests until the connection ends.
-func (p *peer) serve() {
+// start serves the connection until it ends.
+func (p *peer) start() {
+	p.server.stats.channels.Add(1)
+	p.link.Start(p.gone)
+}
+
+// gone is called when the connection has ended.
+func (p *peer) gone() {
 	s := p.server
-	defer s.serving.Done()
-	s.stats.channels.Add(1)
-	p.link.Serve()
 	s.stats.channels.Add(^uint64(0))
 	s.mu.Lock()
 	delete(s.peers, p)
 	s.mu.Unlock()
+	s.serving.Done()
 }
 
 // open decides about a new channel. Without security it is always let in, since discovery needs none
@@ -136,13 +156,13 @@ func (s *Server) verifyClient(chain [][]byte, policyURI string) error {
 }
 
 // ServeMessage implements tcp.Handler.
-func (p *peer) ServeMessage(c *tcp.ServerConn, requestID uint32, body []byte) {
+func (p *peer) ServeMessage(c *tcp.ServerConn, at time.Time, requestID uint32, body []byte) bool {
 	if p.conn == nil {
 		p.mu.Lock()
 		p.conn = p.server.newConn(tcpChannel{c})
 		p.mu.Unlock()
 	}
-	p.conn.dispatch(requestID, body)
+	return p.conn.dispatch(at, requestID, body, c.MayWait())
 }
 
 // Closed implements tcp.Handler. Sessions stay until their time-out, to be activated on another channel.

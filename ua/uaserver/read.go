@@ -1,6 +1,8 @@
 package uaserver
 
 import (
+	"slices"
+
 	"github.com/actua/actua/ua"
 )
 
@@ -17,24 +19,32 @@ func read(k *call, q *ua.ReadRequest, p *ua.ReadResponse) outcome {
 		return k.fail(ua.BadTooManyOperations, "more items than MaxNodesPerRead")
 	}
 	n := len(q.NodesToRead)
-	p.Results = append(p.Results[:0], make([]ua.DataValue, n)...)
+	p.Results = slices.Grow(p.Results[:0], n)[:n]
+	clear(p.Results)
 	k.batch.reset(n)
 	for i := range q.NodesToRead {
 		r := &q.NodesToRead[i]
 		owner := k.server.managerOf(r.NodeID.Namespace())
-		if status := checkRead(r, owner); status != ua.Good {
-			p.Results[i].Status, owner = status, -1
+		if owner < 0 || r.AttributeID != uint32(ua.AttributeValue) || r.IndexRange != "" || !r.DataEncoding.IsNull() || r.NodeID.IsNull() {
+			if status := checkRead(r, owner); status != ua.Good {
+				p.Results[i].Status, owner = status, -1
+			}
 		}
 		k.batch.owner[i] = int32(owner)
 	}
 	k.batch.sort(len(k.server.cfg.Nodes))
-	k.reads = k.reads[:0]
-	for _, i := range k.batch.order {
-		r := &q.NodesToRead[i]
-		k.reads = append(k.reads, ReadItem{
-			NodeID: r.NodeID, Attribute: ua.AttributeID(r.AttributeID), DataEncoding: r.DataEncoding,
-			MaxAge: q.MaxAge, Result: &p.Results[i],
-		})
+	n = k.batch.len()
+	k.reads = slices.Grow(k.reads[:0], n)[:n]
+	for i := range k.reads {
+		at := k.batch.at(i)
+		r, it := &q.NodesToRead[at], &k.reads[i]
+		// Field by field: a composite literal would be built elsewhere and copied.
+		it.NodeID = r.NodeID
+		it.Attribute = ua.AttributeID(r.AttributeID)
+		it.DataEncoding = r.DataEncoding
+		it.MaxAge = q.MaxAge
+		it.Result = &p.Results[at]
+		it.Blocked = false
 	}
 	if k.readItems() {
 		return k.background(func(k *call) {
@@ -95,25 +105,29 @@ func (k *call) readItems() (blocked bool) {
 // finishRead applies what is the same for all managers: ranges, encodings and timestamps.
 func finishRead(k *call, q *ua.ReadRequest, p *ua.ReadResponse) {
 	source := q.TimestampsToReturn == ua.TimestampsToReturnSource || q.TimestampsToReturn == ua.TimestampsToReturnBoth
-	server := q.TimestampsToReturn == ua.TimestampsToReturnServer || q.TimestampsToReturn == ua.TimestampsToReturnBoth
+	var serverTime ua.DateTime
+	if q.TimestampsToReturn == ua.TimestampsToReturnServer || q.TimestampsToReturn == ua.TimestampsToReturnBoth {
+		serverTime = k.ctx.Now
+	}
 	size, limit := 0, k.maxResponse()
 	for i := range p.Results {
 		r, v := &q.NodesToRead[i], &p.Results[i]
-		isValue := ua.AttributeID(r.AttributeID) == ua.AttributeValue
 		if r.IndexRange != "" && !v.Status.IsBad() {
 			v.Value = cut(v, r.IndexRange)
 		}
 		if r.DataEncoding.Name != "" && !v.Status.IsBad() && v.Value.Type() != ua.TypeExtensionObject {
 			*v = ua.DataValue{Status: ua.BadDataEncodingInvalid}
 		}
-		if !source || !isValue {
+		if !source || r.AttributeID != uint32(ua.AttributeValue) {
 			v.SourceTimestamp, v.SourcePicoseconds = 0, 0
 		}
-		v.ServerTimestamp, v.ServerPicoseconds = 0, 0
-		if server {
-			v.ServerTimestamp = k.ctx.Now
+		v.ServerTimestamp, v.ServerPicoseconds = serverTime, 0
+		if t := v.Value.Type(); t <= ua.TypeDouble && !v.Value.IsArray() {
+			size++ // the least, without a call
+		} else {
+			size += valueSize(v.Value)
 		}
-		if size += valueSize(v.Value); size > limit {
+		if size > limit {
 			clear(p.Results)
 			k.fail(ua.BadResponseTooLarge, "the values are larger than a response may be; read fewer at a time")
 			return

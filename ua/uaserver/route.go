@@ -1,6 +1,8 @@
 package uaserver
 
 import (
+	"slices"
+
 	"github.com/actua/actua/ua"
 )
 
@@ -26,25 +28,30 @@ func (s *Server) NodeManagerOf(namespace uint16) NodeManager {
 // batch orders the operations of a request by the manager that has their nodes.
 type batch struct {
 	owner []int32 // by operation; -1: already decided
-	order []int32 // operations, those of a manager together and in their order
+	order []int32 // operations, those of a manager together and in their order; nil: as they are
 	next  []int32 // by manager, while sorting
+	kept  []int32 // the memory of order
 	runs  []run
 }
 
 // run is a part of the order that one manager works on.
 type run struct{ manager, from, to int }
 
-func (b *batch) reset(n int) { b.owner = append(b.owner[:0], make([]int32, n)...) }
+func (b *batch) reset(n int) { b.owner = slices.Grow(b.owner[:0], n)[:n] }
 
-// sort fills order and runs from owner by counting.
+// sort fills order and runs from owner.
 func (b *batch) sort(managers int) {
+	b.runs, b.order = b.runs[:0], nil
+	if n := len(b.owner); n > 0 && b.uniform() {
+		b.runs = append(b.runs, run{int(b.owner[0]), 0, n})
+		return
+	}
 	b.next = append(b.next[:0], make([]int32, managers)...)
 	for _, o := range b.owner {
 		if o >= 0 {
 			b.next[o]++
 		}
 	}
-	b.runs = b.runs[:0]
 	at := 0
 	for m, n := range b.next {
 		b.next[m] = int32(at)
@@ -53,13 +60,41 @@ func (b *batch) sort(managers int) {
 		}
 		at += int(n)
 	}
-	b.order = append(b.order[:0], make([]int32, at)...)
+	b.kept = slices.Grow(b.kept[:0], at)[:at]
+	b.order = b.kept
 	for i, o := range b.owner {
 		if o >= 0 {
 			b.order[b.next[o]] = int32(i)
 			b.next[o]++
 		}
 	}
+}
+
+// uniform reports whether one manager has all nodes, as it mostly is.
+func (b *batch) uniform() bool {
+	first := b.owner[0]
+	for _, o := range b.owner {
+		if o != first {
+			return false
+		}
+	}
+	return first >= 0
+}
+
+// len is the number of operations that managers work on.
+func (b *batch) len() int {
+	if b.order == nil && len(b.runs) == 1 {
+		return len(b.owner)
+	}
+	return len(b.order)
+}
+
+// at is the operation that comes i-th.
+func (b *batch) at(i int) int {
+	if b.order == nil {
+		return i
+	}
+	return int(b.order[i])
 }
 
 // nodeStatus is what is wrong with a NodeId before any manager is asked.

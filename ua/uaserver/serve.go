@@ -152,7 +152,6 @@ func addressOf(l net.Listener) string {
 
 // admit takes a new connection in, if need be in place of one that nobody is logged in on.
 func (s *Server) admit(nc net.Conn) {
-	p := s.newPeer(nc)
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
@@ -160,7 +159,7 @@ func (s *Server) admit(nc net.Conn) {
 		return
 	}
 	var gone *peer
-	if len(s.peers) >= s.cfg.Limits.MaxChannels {
+	if len(s.peers)+s.joining >= s.cfg.Limits.MaxChannels {
 		if gone = s.dispensable(); gone == nil {
 			s.mu.Unlock()
 			s.stats.channelsRejected.Add(1)
@@ -170,7 +169,7 @@ func (s *Server) admit(nc net.Conn) {
 		}
 		delete(s.peers, gone)
 	}
-	s.peers[p] = struct{}{}
+	s.joining++
 	s.serving.Add(1)
 	s.mu.Unlock()
 	if gone != nil {
@@ -178,7 +177,16 @@ func (s *Server) admit(nc net.Conn) {
 		s.log.Warn("connection ended to make room", "remote", gone.link.RemoteAddr())
 		go gone.link.Close(ua.BadTcpNotEnoughResources, "too many connections, and nobody is logged in here")
 	}
-	go p.serve()
+	p := s.newPeer(nc)
+	s.mu.Lock()
+	s.joining--
+	s.peers[p] = struct{}{}
+	closed := s.closed
+	s.mu.Unlock()
+	if closed { // meanwhile, by somebody who did not see it
+		p.link.Close(ua.BadShutdown, "the server is being stopped")
+	}
+	p.start()
 }
 
 // dispensable is the connection to end when there are too many: the oldest without a channel, else the

@@ -34,6 +34,8 @@ type Server struct {
 	room       *room
 	gate       *tcp.Gate
 	link       tcp.ServerConfig
+	loopsOnce  sync.Once
+	loops      *tcp.Loops
 	started    ua.DateTime
 
 	ctx        context.Context // done when the server is closed
@@ -52,6 +54,7 @@ type Server struct {
 	listeners map[net.Listener]struct{}
 	listening []string // URLs of listeners, when the Config names none
 	peers     map[*peer]struct{}
+	joining   int            // connections that are being admitted
 	serving   sync.WaitGroup // connections
 }
 
@@ -166,7 +169,7 @@ func (s *Server) Close() error {
 	s.mu.Unlock()
 	if first {
 		s.closeListeners()
-		for _, x := range s.sessions.all() {
+		for _, x := range s.sessions.close() {
 			s.endSession(x)
 		}
 		for _, p := range peers {
@@ -187,6 +190,8 @@ func (s *Server) Close() error {
 		}
 		<-gone
 	}
+	s.loopsOnce.Do(func() {}) // none are made from now on
+	s.loops.Close()
 	return nil
 }
 

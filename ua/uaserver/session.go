@@ -84,6 +84,7 @@ func (s *session) removePending(k *call) {
 type sessions struct {
 	mu      sync.RWMutex
 	byToken map[ua.NodeID]*session
+	closed  bool // none are added any more
 }
 
 func (t *sessions) find(token ua.NodeID) *session {
@@ -103,6 +104,9 @@ func (t *sessions) count() int {
 func (t *sessions) add(s *session, limit int) (dropped *session, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.closed {
+		return nil, false
+	}
 	if len(t.byToken) >= limit {
 		for _, o := range t.byToken {
 			if o.info.Load() == nil && (dropped == nil || o.createdAt.Before(dropped.createdAt)) {
@@ -116,6 +120,14 @@ func (t *sessions) add(s *session, limit int) (dropped *session, ok bool) {
 	}
 	t.byToken[s.token] = s
 	return dropped, true
+}
+
+// close refuses further sessions and returns those there are.
+func (t *sessions) close() []*session {
+	t.mu.Lock()
+	t.closed = true
+	t.mu.Unlock()
+	return t.all()
 }
 
 // remove takes a session out and reports whether it was in.

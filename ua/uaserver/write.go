@@ -1,6 +1,8 @@
 package uaserver
 
 import (
+	"slices"
+
 	"github.com/actua/actua/ua"
 )
 
@@ -13,7 +15,8 @@ func write(k *call, q *ua.WriteRequest, p *ua.WriteResponse) outcome {
 		return k.fail(ua.BadTooManyOperations, "more items than MaxNodesPerWrite")
 	}
 	n := len(q.NodesToWrite)
-	p.Results = append(p.Results[:0], make([]ua.StatusCode, n)...)
+	p.Results = slices.Grow(p.Results[:0], n)[:n]
+	clear(p.Results)
 	k.batch.reset(n)
 	for i := range q.NodesToWrite {
 		w := &q.NodesToWrite[i]
@@ -31,14 +34,17 @@ func write(k *call, q *ua.WriteRequest, p *ua.WriteResponse) outcome {
 		k.batch.owner[i] = int32(owner)
 	}
 	k.batch.sort(len(k.server.cfg.Nodes))
-	k.writes = k.writes[:0]
-	for _, i := range k.batch.order {
-		w := &q.NodesToWrite[i]
-		item := WriteItem{NodeID: w.NodeID, Attribute: ua.AttributeID(w.AttributeID), Value: &w.Value, Result: &p.Results[i]}
-		if w.IndexRange != "" {
-			item.Range, _ = ua.ParseNumericRange(w.IndexRange) // was checked above
+	n = k.batch.len()
+	k.writes = slices.Grow(k.writes[:0], n)[:n]
+	for i := range k.writes {
+		at := k.batch.at(i)
+		w, it := &q.NodesToWrite[at], &k.writes[i]
+		it.NodeID = w.NodeID
+		it.Attribute = ua.AttributeID(w.AttributeID)
+		if it.Range = (ua.NumericRange{}); w.IndexRange != "" {
+			it.Range, _ = ua.ParseNumericRange(w.IndexRange) // was checked above
 		}
-		k.writes = append(k.writes, item)
+		it.Value, it.Result, it.Blocked = &w.Value, &p.Results[at], false
 	}
 	if k.writeItems() {
 		return k.background(func(k *call) {

@@ -99,6 +99,10 @@ func (f *field) writeGet(s *source) {
 	}
 }
 
+// quick are the structures of which a request has hundreds; package ua has a decodeQuick for each, which
+// does the usual form at once.
+var quick = map[string]bool{"ReadValueID": true, "WriteValue": true}
+
 // write writes a structure and its methods.
 func (t *structure) write(s *source) {
 	s.line("")
@@ -147,6 +151,11 @@ func (t *structure) write(s *source) {
 		s.line("return")
 		s.line("}")
 		s.line("defer r.Leave()")
+	}
+	if quick[t.goName] {
+		s.line("if x.decodeQuick(r) {")
+		s.line("return")
+		s.line("}")
 	}
 	t.writeGets(s)
 	s.line("}")

@@ -35,7 +35,8 @@ func (s *Space) readValue(ctx *uaserver.Context, v *Variable, it *uaserver.ReadI
 		return
 	}
 	v.mu.Lock()
-	*it.Result = v.load()
+	v.unfold()
+	*it.Result = v.value
 	v.mu.Unlock()
 	if v.id.Namespace() == 0 {
 		s.live(ctx, v, it.Result)

@@ -87,10 +87,15 @@ func (v *Variable) Value() ua.DataValue {
 
 // load is the value. Node.mu is held.
 func (v *Variable) load() ua.DataValue {
+	v.unfold()
+	return v.value
+}
+
+// unfold decodes a value that was not wanted so far. Node.mu is held.
+func (v *Variable) unfold() {
 	if v.more != nil && v.more.pending != nil {
 		v.value.Value, v.more.pending = decode(v.more.pending), nil
 	}
-	return v.value
 }
 
 // DataType is the id of the variable's data type (Part 3, 5.6.2).

@@ -13,12 +13,32 @@ type Listener struct {
 	once   sync.Once
 	mu     sync.Mutex
 	faults Faults
-	dialed []*Conn
+	dialed []interface{ Cut() }
+	socket net.Listener // carries the connections; nil: memory does
 }
 
 // Listen returns a Listener whose connections are good until SetFaults.
 func Listen() *Listener {
 	return &Listener{conns: make(chan net.Conn, 1024), done: make(chan struct{})}
+}
+
+// ListenSocket returns a Listener whose connections are sockets of this machine. Faults have no effect.
+func ListenSocket() (*Listener, error) {
+	socket, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	l := Listen()
+	l.socket = socket
+	return l, nil
+}
+
+// cutSocket is a socket that can be cut.
+type cutSocket struct{ *net.TCPConn }
+
+func (c cutSocket) Cut() {
+	_ = c.SetLinger(0)
+	_ = c.Close()
 }
 
 // SetFaults says how connections made from now on misbehave.
@@ -30,6 +50,16 @@ func (l *Listener) SetFaults(f Faults) {
 
 // Dial makes a connection; network and address do not matter.
 func (l *Listener) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if l.socket != nil {
+		nc, err := new(net.Dialer).DialContext(ctx, "tcp", l.socket.Addr().String())
+		if err != nil {
+			return nil, err
+		}
+		l.mu.Lock()
+		l.dialed = append(l.dialed, cutSocket{nc.(*net.TCPConn)})
+		l.mu.Unlock()
+		return nc, nil
+	}
 	l.mu.Lock()
 	client, server := Pipe(l.faults)
 	l.dialed = append(l.dialed, client)
@@ -62,6 +92,9 @@ func (l *Listener) CutAll() {
 
 // Accept waits for Dial.
 func (l *Listener) Accept() (net.Conn, error) {
+	if l.socket != nil {
+		return l.socket.Accept()
+	}
 	select {
 	case <-l.done:
 		return nil, net.ErrClosed
@@ -72,6 +105,9 @@ func (l *Listener) Accept() (net.Conn, error) {
 
 // Close ends Accept and Dial; connections live on.
 func (l *Listener) Close() error {
+	if l.socket != nil {
+		return l.socket.Close()
+	}
 	l.once.Do(func() { close(l.done) })
 	return nil
 }

@@ -211,7 +211,7 @@ func heap() int64 {
 // they cost little, are gone after the handshake timeout, and a real client is served meanwhile.
 func TestIdleConnections(t *testing.T) {
 	goroutines := runtime.NumGoroutine()
-	l := linktest.Listen()
+	l := listen(t)
 	before := heap()
 	t.Run("peers", func(t *testing.T) {
 		serve(t, l, ServerConfig{HandshakeTimeout: 2 * time.Second})
@@ -252,7 +252,7 @@ func waitGoroutines(t *testing.T, base int) {
 // client still sends messages of many chunks, and all of the budget comes back.
 func TestFloodOfUnfinishedMessages(t *testing.T) {
 	budget := uasc.NewBudget(4 << 20)
-	l := linktest.Listen()
+	l := listen(t)
 	t.Run("peers", func(t *testing.T) {
 		serve(t, l, ServerConfig{Budget: budget, HandshakeTimeout: 2 * time.Second, Handler: handlerFunc(func(c *ServerConn, id uint32, body []byte) {
 			c.SetTrusted(true)

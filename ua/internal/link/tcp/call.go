@@ -163,11 +163,11 @@ func (c *ClientConn) Close(ctx context.Context) error {
 	if !c.closing {
 		c.closing = true
 		c.renewal.Stop()
-		end := time.Now().Add(parting / 2)
+		end := time.Now().Add(lastWords / 2)
 		if d, ok := ctx.Deadline(); ok && d.Before(end) {
 			end = d
 		}
-		o.hurry(end)
+		o.sock.hurry(time.Until(end))
 		request := ua.CloseSecureChannelRequest{RequestHeader: ua.RequestHeader{Timestamp: ua.NewDateTime(c.cfg.Now())}}
 		if o.message(uacp.TypeClose, c.nextID(), &request) == nil {
 			o.shut = errClosed

@@ -412,9 +412,11 @@ func TestAllocations(t *testing.T) {
 
 type handlerFunc func(c *ServerConn, requestID uint32, body []byte)
 
-func (f handlerFunc) ServeMessage(c *ServerConn, requestID uint32, body []byte) {
+func (f handlerFunc) ServeMessage(c *ServerConn, _ time.Time, requestID uint32, body []byte) bool {
 	f(c, requestID, body)
+	return true
 }
+
 func (handlerFunc) Closed(*ServerConn, error) {}
 
 func BenchmarkCall(b *testing.B) {

@@ -96,7 +96,7 @@ func (c *ClientConn) read() {
 	}
 	c.closing = true
 	c.renewal.Stop()
-	c.out.hurry(time.Now().Add(parting))
+	c.out.sock.hurry(lastWords)
 	c.out.leave()
 	c.out.mu.Lock()
 	c.out.finish()

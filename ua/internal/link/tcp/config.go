@@ -68,6 +68,8 @@ type ServerConfig struct {
 	Gate *Gate
 	// Handler takes the requests. It must be set.
 	Handler Handler
+	// Loops serve connections of TCP; nil, or another kind of net.Conn: a goroutine a connection.
+	Loops *Loops
 	// Log takes a line for each connection that ends in an error; nil: slog.Default.
 	Log *slog.Logger
 	// Now is the clock by which the lifetimes of tokens are measured; nil: time.Now.
@@ -112,9 +114,11 @@ type OpenRequest struct {
 
 // Handler takes what arrives on the connections of a server.
 type Handler interface {
-	// ServeMessage is called on the reading goroutine for each complete request. Body, which begins
-	// with the type's NodeID, is valid until it returns. It must not block.
-	ServeMessage(c *ServerConn, requestID uint32, body []byte)
+	// ServeMessage is called where the connection is read, for each complete request. Body, which
+	// begins with the type's NodeID, is valid until it returns; at is when it was read. It must not
+	// block. If it would have to, because much is going on, it returns false without having done
+	// anything and is called again where it may: when ServerConn.MayWait is true.
+	ServeMessage(c *ServerConn, at time.Time, requestID uint32, body []byte) (done bool)
 	// Closed is called once, when a connection whose channel was open has ended; nothing is called
 	// after it. Err is nil when the client closed the channel.
 	Closed(c *ServerConn, err error)

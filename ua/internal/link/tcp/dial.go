@@ -72,8 +72,8 @@ func address(endpointURL string) (string, error) {
 func Handshake(ctx context.Context, nc net.Conn, endpointURL string, cfg *ClientConfig) (*ClientConn, error) {
 	cfg = cfg.withDefaults()
 	c := &ClientConn{cfg: cfg, nc: nc, url: endpointURL, pending: make(map[uint32]*call), done: make(chan struct{})}
-	c.out.init(nc, cfg.WriteTimeout, maxClientOutbound, cfg.Now)
-	c.in = frames{nc: nc, limit: cfg.Limits.ReceiveBufferSize, trusted: true}
+	c.out.init(&netSocket{nc: nc, timeout: cfg.WriteTimeout}, maxClientOutbound, cfg.Now)
+	c.in = frames{src: nc, limit: cfg.Limits.ReceiveBufferSize, trusted: true}
 	stop := context.AfterFunc(ctx, func() { nc.SetDeadline(time.Unix(1, 0)) })
 	step, err := StepHello, c.hello()
 	if err == nil {

@@ -41,7 +41,7 @@ type echo struct {
 	closed func(c *ServerConn, err error)
 }
 
-func (e *echo) ServeMessage(c *ServerConn, requestID uint32, body []byte) {
+func (e *echo) ServeMessage(c *ServerConn, _ time.Time, requestID uint32, body []byte) bool {
 	r := uabin.NewReader(body)
 	var id ua.NodeID
 	id.DecodeBinary(r)
@@ -49,13 +49,14 @@ func (e *echo) ServeMessage(c *ServerConn, requestID uint32, body []byte) {
 	m.DecodeBinary(r)
 	if !r.OK() || id != m.BinaryID().NodeID {
 		c.Close(ua.BadDecodingError, "not a Read")
-		return
+		return true
 	}
 	if e.serve != nil {
 		e.serve(c, requestID, &m)
-		return
+		return true
 	}
 	answer(c, requestID, &m)
+	return true
 }
 
 func answer(c *ServerConn, requestID uint32, m *ua.ReadRequest) {
@@ -82,22 +83,31 @@ func serve(t testing.TB, l net.Listener, cfg ServerConfig) {
 	if cfg.Log == nil {
 		cfg.Log = quiet
 	}
+	if overLoops {
+		loops, err := NewLoops(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Loops = loops
+		t.Cleanup(loops.Close)
+	}
 	var all sync.WaitGroup
 	var mu sync.Mutex
-	open := map[net.Conn]bool{}
+	open := map[*ServerConn]bool{}
 	all.Go(func() {
 		for {
 			nc, err := l.Accept()
 			if err != nil {
 				return
 			}
+			c := NewServerConn(nc, &cfg)
 			mu.Lock()
-			open[nc] = true
+			open[c] = true
 			mu.Unlock()
 			all.Go(func() {
-				Serve(nc, &cfg)
+				c.Serve()
 				mu.Lock()
-				delete(open, nc)
+				delete(open, c)
 				mu.Unlock()
 			})
 		}
@@ -105,17 +115,32 @@ func serve(t testing.TB, l net.Listener, cfg ServerConfig) {
 	t.Cleanup(func() {
 		l.Close()
 		mu.Lock()
-		for nc := range open {
-			nc.Close()
+		for c := range open {
+			c.Cut()
 		}
 		mu.Unlock()
 		all.Wait()
 	})
 }
 
+// overLoops has all connections served by event loops, which need sockets.
+var overLoops bool
+
+func listen(t testing.TB) *linktest.Listener {
+	t.Helper()
+	if !overLoops {
+		return linktest.Listen()
+	}
+	l, err := linktest.ListenSocket()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 // inMemory serves a listener in memory.
 func inMemory(t testing.TB, cfg ServerConfig) *linktest.Listener {
-	l := linktest.Listen()
+	l := listen(t)
 	serve(t, l, cfg)
 	return l
 }

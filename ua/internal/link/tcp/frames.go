@@ -1,7 +1,6 @@
 package tcp
 
 import (
-	"net"
 	"time"
 
 	"github.com/actua/actua/ua"
@@ -16,15 +15,19 @@ const (
 	bulkBuffer = 64 << 10
 )
 
+// source is the reading half of a socket.
+type source interface{ Read([]byte) (int, error) }
+
 // frames cuts what is read from a connection into chunks. The buffer follows what really arrives, not
 // what a header promises: a peer that announces 64 KiB and sends ten bytes costs ten bytes.
 type frames struct {
-	nc      net.Conn
+	src     source
 	limit   uint32 // largest chunk
 	budget  *uasc.Budget
 	trusted bool
 
 	buf      []byte
+	shared   bool // buf belongs to the loop, until settle
 	r, w     int
 	need     int // bytes of the chunk at r; 0 when not known
 	full     bool
@@ -63,6 +66,52 @@ func (f *frames) begun(now time.Time) {
 	}
 }
 
+// putBack makes next return the chunk again.
+func (f *frames) putBack(chunk []byte) { f.r -= len(chunk) }
+
+// borrow has the next fill read into memory that other connections use, too. It must be settled before
+// they do. A connection that has nothing unfinished needs no memory of its own between two reads.
+func (f *frames) borrow(buf []byte) {
+	if f.buf == nil {
+		f.buf, f.shared = buf, true
+	}
+}
+
+// settle takes what is left of a borrowed buffer into one of the connection's own, and drops one of its
+// own that is empty.
+func (f *frames) settle() error {
+	switch {
+	case f.r == f.w && f.shared:
+		f.buf, f.shared, f.r, f.w = nil, false, 0, 0
+	case f.r == f.w:
+		f.release()
+	case f.shared:
+		rest := f.buf[f.r:f.w]
+		f.buf, f.shared = nil, false
+		size := firstBuffer
+		for size < len(rest) {
+			size *= 2
+		}
+		if err := f.reserve(size - firstBuffer); err != nil {
+			f.r, f.w = 0, 0
+			return err
+		}
+		f.buf = make([]byte, size)
+		f.r, f.w = 0, copy(f.buf, rest)
+	}
+	f.full = false
+	return nil
+}
+
+// reserve takes n bytes out of the Budget.
+func (f *frames) reserve(n int) error {
+	if n > 0 && !f.budget.Reserve(n, f.trusted) {
+		return uacp.Errorf(ua.BadTcpNotEnoughResources, "too many unfinished messages, no memory for a chunk of %d bytes", f.need)
+	}
+	f.reserved += n
+	return nil
+}
+
 // fill reads once, behind what is left of the earlier reads.
 func (f *frames) fill() error {
 	if f.r > 0 {
@@ -72,7 +121,7 @@ func (f *frames) fill() error {
 	if err := f.grow(); err != nil {
 		return err
 	}
-	n, err := f.nc.Read(f.buf[f.w:])
+	n, err := f.src.Read(f.buf[f.w:])
 	f.w += n
 	f.full = f.w == len(f.buf)
 	if n > 0 {
@@ -89,17 +138,16 @@ func (f *frames) grow() error {
 		return nil
 	}
 	must := f.w == len(f.buf)
-	if !must && !(f.full && len(f.buf) < bulkBuffer) {
+	if !must && !(f.full && len(f.buf) < bulkBuffer && !f.shared) {
 		return nil
 	}
 	size := 2 * len(f.buf)
-	if !f.budget.Reserve(size-len(f.buf), f.trusted) {
+	if err := f.reserve(size - len(f.buf)); err != nil {
 		if !must {
 			return nil
 		}
-		return uacp.Errorf(ua.BadTcpNotEnoughResources, "too many unfinished messages, no memory for a chunk of %d bytes", f.need)
+		return err
 	}
-	f.reserved += size - len(f.buf)
 	buf := make([]byte, size)
 	copy(buf, f.buf[:f.w])
 	f.buf = buf
@@ -110,5 +158,5 @@ func (f *frames) grow() error {
 // release gives the buffer back.
 func (f *frames) release() {
 	f.budget.Release(f.reserved)
-	f.reserved, f.buf, f.r, f.w = 0, nil, 0, 0
+	f.reserved, f.buf, f.shared, f.r, f.w = 0, nil, false, 0, 0
 }

@@ -1,8 +1,6 @@
 package tcp
 
 import (
-	"errors"
-	"net"
 	"sync"
 	"time"
 
@@ -12,9 +10,6 @@ import (
 )
 
 const (
-	// writePiece is how much is written under one deadline: the timeout is for a peer that reads
-	// nothing, not for one that is slow with a long answer.
-	writePiece = 256 << 10
 	// heldBytes is how many answers are collected before they are written all the same.
 	heldBytes = 256 << 10
 	// keepOutput is the largest buffer that is kept for later messages.
@@ -30,29 +25,36 @@ var outputs = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b
 // numbers, in order, and a buffer. There is no writing goroutine. Who adds a message also writes it,
 // unless somebody is writing already, who then takes it along.
 type outbound struct {
-	nc      net.Conn
-	conv    *uasc.Conversation
-	timeout time.Duration
-	limit   int // bytes that may wait
-	now     func() time.Time
+	sock  sender
+	conv  *uasc.Conversation
+	limit int // bytes that may wait
+	now   func() time.Time
 
 	mu      sync.Mutex
 	quiet   sync.Cond // signalled after each write and when writing ends
 	buf     *[]byte   // sealed and not written; nil for nothing
 	writing bool
-	held    bool  // the reading goroutine writes later
-	err     error // why nothing can be sent any more
-	shut    error // why nothing may be added any more; what is in the buffer still leaves
-
-	// The write deadline of nc. It has a lock of its own, which is the inner one, because it is moved
-	// while somebody writes.
-	deadlineMu sync.Mutex
-	deadline   time.Time
-	final      bool
+	stuck   *[]byte   // what the socket did not take; writing is true meanwhile
+	gone    int       // bytes of stuck that it did take
+	held    bool      // the reader writes later
+	at      time.Time // the time while held
+	err     error     // why nothing can be sent any more
+	shut    error     // why nothing may be added any more; what is in the buffer still leaves
 }
 
-func (o *outbound) init(nc net.Conn, timeout time.Duration, limit int, now func() time.Time) {
-	o.nc, o.timeout, o.limit, o.now = nc, timeout, limit, now
+// sender is the sending half of a socket.
+type sender interface {
+	// send sends b. A socket that does not wait may return with a part of it sent and no error; it then
+	// sees to it that outbound.resume is called when the peer has read some, or must be given up.
+	send(b []byte) (n int, err error)
+	// hurry gives what is being sent, and everything that is sent from now on, so long altogether.
+	hurry(d time.Duration)
+	// wake lets the reader look at the state of the connection when d has passed.
+	wake(d time.Duration)
+}
+
+func (o *outbound) init(sock sender, limit int, now func() time.Time) {
+	o.sock, o.limit, o.now = sock, limit, now
 	o.quiet.L = &o.mu
 }
 
@@ -88,6 +90,14 @@ func (o *outbound) ready() error {
 	return nil
 }
 
+// time is the time at which a message is sealed, under the lock.
+func (o *outbound) time() time.Time {
+	if o.held {
+		return o.at
+	}
+	return o.now()
+}
+
 // message seals a message under the lock: the NodeID of its type and its fields (Part 6, 5.2.9).
 func (o *outbound) message(t uacp.MessageType, requestID uint32, m ua.Structure) error {
 	if err := o.ready(); err != nil {
@@ -96,7 +106,7 @@ func (o *outbound) message(t uacp.MessageType, requestID uint32, m ua.Structure)
 	b, start := o.conv.Begin(*o.buf)
 	b = m.BinaryID().NodeID.AppendBinary(b)
 	b = m.AppendBinary(b)
-	b, err := o.conv.Seal(b, start, t, requestID, o.now())
+	b, err := o.conv.Seal(b, start, t, requestID, o.time())
 	if err != nil {
 		b = b[:start]
 	}
@@ -109,7 +119,7 @@ func (o *outbound) message(t uacp.MessageType, requestID uint32, m ua.Structure)
 func (o *outbound) fail(err error) {
 	if o.err == nil {
 		o.err = err
-		o.nc.SetReadDeadline(time.Now().Add(parting))
+		o.sock.wake(lastWords)
 	}
 }
 
@@ -121,18 +131,21 @@ func (o *outbound) leave() {
 	}
 	o.writing = true
 	for range writeTurns {
-		if o.buf == nil || o.err != nil {
+		if !o.more() {
 			break
 		}
 		o.writeOnce()
 	}
-	if o.buf != nil && o.err == nil {
+	if o.more() {
 		o.mu.Unlock()
 		go o.drain()
 		return
 	}
 	o.rest()
 }
+
+// more reports, under the lock, whether there is something to write now.
+func (o *outbound) more() bool { return o.buf != nil && o.err == nil && o.stuck == nil }
 
 // leaveLater unlocks, and has another goroutine write: for a caller that must not wait for the peer.
 func (o *outbound) leaveLater() {
@@ -148,15 +161,17 @@ func (o *outbound) leaveLater() {
 // drain writes until nothing is left.
 func (o *outbound) drain() {
 	o.mu.Lock()
-	for o.buf != nil && o.err == nil {
+	for o.more() {
 		o.writeOnce()
 	}
 	o.rest()
 }
 
-// rest ends writing and unlocks.
+// rest ends writing, unless the socket is stuck, and unlocks.
 func (o *outbound) rest() {
-	o.writing = false
+	if o.stuck == nil || o.err != nil {
+		o.writing = false
+	}
 	o.quiet.Broadcast()
 	o.mu.Unlock()
 }
@@ -165,52 +180,26 @@ func (o *outbound) rest() {
 func (o *outbound) writeOnce() {
 	b := o.buf
 	o.buf = nil
+	o.write(b, 0)
+}
+
+// write writes what is left of b behind the first bytes.
+func (o *outbound) write(b *[]byte, from int) {
 	o.mu.Unlock()
-	err := o.write(*b)
+	n, err := o.sock.send((*b)[from:])
+	o.mu.Lock()
+	switch {
+	case err != nil:
+		o.fail(lost(err, "writing"))
+	case from+n < len(*b):
+		o.stuck, o.gone = b, from+n
+		return
+	}
 	if cap(*b) <= keepOutput {
 		*b = (*b)[:0]
 		outputs.Put(b)
 	}
-	o.mu.Lock()
-	if err != nil {
-		o.fail(lost(err, "writing"))
-	}
 	o.quiet.Broadcast()
-}
-
-func (o *outbound) write(b []byte) error {
-	for len(b) > 0 {
-		if err := o.extend(); err != nil {
-			return err
-		}
-		n, err := o.nc.Write(b[:min(len(b), writePiece)])
-		if err != nil {
-			return err
-		}
-		b = b[n:]
-	}
-	return nil
-}
-
-// extend gives the next write its time. Moving the deadline each time would cost more than many a
-// write does, so it is left alone while most of it is to come.
-func (o *outbound) extend() error {
-	o.deadlineMu.Lock()
-	defer o.deadlineMu.Unlock()
-	now := time.Now()
-	if o.final || o.deadline.Sub(now) >= o.timeout*3/4 {
-		return nil
-	}
-	o.deadline = now.Add(o.timeout)
-	return o.nc.SetWriteDeadline(o.deadline)
-}
-
-// hurry sets the last deadline: for what is being written, too.
-func (o *outbound) hurry(end time.Time) {
-	o.deadlineMu.Lock()
-	o.final = true
-	o.nc.SetWriteDeadline(end)
-	o.deadlineMu.Unlock()
 }
 
 // finish waits under the lock until nobody writes.
@@ -220,33 +209,37 @@ func (o *outbound) finish() {
 	}
 }
 
-// hold makes messages wait for release: the reading goroutine handles several requests, and all
-// answers leave with one write.
-func (o *outbound) hold() {
+// hold makes messages wait for release: the reader handles several requests, which it has read at the
+// time now, and all answers leave with one write.
+func (o *outbound) hold(now time.Time) {
 	o.mu.Lock()
-	o.held = true
+	o.held, o.at = true, now
 	o.mu.Unlock()
 }
 
-// release writes what was held. When somebody else is writing and much waits, it waits too: a peer
-// that sends requests faster than it reads answers is read no faster than that.
-func (o *outbound) release() {
+// release writes what was held, and reports whether more waits than the reader should add to.
+func (o *outbound) release() (full bool) {
 	o.mu.Lock()
 	o.held = false
-	o.leave()
+	if o.buf != nil {
+		o.leave()
+		o.mu.Lock()
+	}
+	full = o.fullLocked()
+	o.mu.Unlock()
+	return full
+}
+
+func (o *outbound) fullLocked() bool {
+	return o.writing && o.err == nil && o.buf != nil && len(*o.buf) > heldBytes
+}
+
+// ebb waits while much waits for the peer: one that sends requests faster than it reads answers is
+// read no faster than that.
+func (o *outbound) ebb() {
 	o.mu.Lock()
-	for o.writing && o.err == nil && o.buf != nil && len(*o.buf) > heldBytes {
+	for o.fullLocked() {
 		o.quiet.Wait()
 	}
 	o.mu.Unlock()
-}
-
-// lost is the error of a connection that failed underneath.
-func lost(err error, doing string) *uacp.Error {
-	e := &uacp.Error{Status: ua.BadConnectionClosed, Reason: doing + ": " + err.Error(), Cause: err}
-	var timeout net.Error
-	if errors.As(err, &timeout) && timeout.Timeout() {
-		e.Reason = doing + ": the peer does not read"
-	}
-	return e
 }

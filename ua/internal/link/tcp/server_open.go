@@ -1,8 +1,6 @@
 package tcp
 
 import (
-	"errors"
-	"os"
 	"time"
 
 	"github.com/actua/actua/ua"
@@ -11,39 +9,8 @@ import (
 	"github.com/actua/actua/ua/internal/uasc"
 )
 
-// await reads until a chunk of the type is complete. The deadline is absolute: a peer that sends a
-// byte every second does not move it.
-func (c *ServerConn) await(t uacp.MessageType, what string) ([]byte, error) {
-	if err := c.until(time.Now().Add(c.cfg.HandshakeTimeout)); err != nil {
-		return nil, err
-	}
-	for {
-		h, chunk, err := c.in.next()
-		switch {
-		case err != nil:
-			return nil, err
-		case h.Type == uacp.TypeError && chunk != nil:
-			return nil, peerError(chunk)
-		case h.Type != t && h.Type != 0 && h.Type != uacp.TypeError:
-			return nil, uacp.Errorf(ua.BadTcpMessageTypeInvalid, "a %v message where %s is expected", h.Type, what)
-		case chunk != nil:
-			return chunk, nil
-		}
-		if err := c.in.fill(); err != nil {
-			if errors.Is(err, os.ErrDeadlineExceeded) && !c.leaving.Load() {
-				return nil, uacp.Errorf(ua.BadTimeout, "no %s within %v", what, c.cfg.HandshakeTimeout)
-			}
-			return nil, c.readError(err)
-		}
-	}
-}
-
 // hello takes the Hello and answers it with an Acknowledge (Part 6, 7.1.3).
-func (c *ServerConn) hello() error {
-	chunk, err := c.await(uacp.TypeHello, "Hello")
-	if err != nil {
-		return err
-	}
+func (c *ServerConn) hello(chunk []byte) (err error) {
 	var h uacp.Hello
 	if err := h.Decode(chunk[uacp.HeaderSize:]); err != nil {
 		return err
@@ -68,35 +35,18 @@ func (c *ServerConn) hello() error {
 	c.out.mu.Lock()
 	err = c.out.add(func(b []byte) ([]byte, error) { return a.Append(b), nil })
 	c.out.leave()
+	c.enter(opening)
 	return err
 }
 
-// refusal is the error of one of the functions of ServerConfig as the peer hears of it: with its own
-// status code if it has a bad one.
-func refusal(err error, otherwise ua.StatusCode) *uacp.Error {
-	var e *uacp.Error
-	if errors.As(err, &e) {
-		return e
-	}
-	status := ua.StatusOf(err)
-	if !status.IsBad() || status == ua.BadUnexpectedError {
-		status = otherwise
-	}
-	return &uacp.Error{Status: status, Reason: err.Error()}
-}
-
 // open takes the first OpenSecureChannel and answers it, if the server wants the client.
-func (c *ServerConn) open() error {
-	chunk, err := c.await(uacp.TypeOpen, "OpenSecureChannel")
-	if err != nil {
-		return err
-	}
+func (c *ServerConn) open(chunk []byte) error {
 	o, err := c.receiveOpen(chunk, c.cfg.Now())
 	if err != nil {
 		return err
 	}
 	if c.cfg.Open != nil {
-		request := OpenRequest{Policy: o.Policy, Mode: o.Mode, ClientChain: o.Chain, EndpointURL: c.url, RemoteAddr: c.nc.RemoteAddr()}
+		request := OpenRequest{Policy: o.Policy, Mode: o.Mode, ClientChain: o.Chain, EndpointURL: c.url, RemoteAddr: c.remote}
 		if err := c.cfg.Open(&request); err != nil {
 			return refusal(err, ua.BadSecurityChecksFailed)
 		}
@@ -105,6 +55,7 @@ func (c *ServerConn) open() error {
 		return err
 	}
 	c.opened = true
+	c.enter(serving)
 	return nil
 }
 
@@ -114,7 +65,7 @@ func (c *ServerConn) renew(chunk []byte) error {
 	if err != nil {
 		return err
 	}
-	c.deadline = time.Time{}
+	c.retime = true
 	return c.grant(o)
 }
 
