@@ -117,7 +117,7 @@ type exporter struct {
 // references are the references of a node, with their types.
 func (e *exporter) references(n *Node, f func(t *Node, r ref)) {
 	var list []ref
-	n.each(0, func(r ref) bool {
+	n.each(func(r ref) bool {
 		list = append(list, r)
 		return true
 	})

@@ -150,9 +150,7 @@ func (im *importer) run(sources []NodeSetSource) (*ImportReport, error) {
 	if err := im.headers(sources); err != nil {
 		return nil, err
 	}
-	im.s.mu.Lock()
-	types, err := im.build()
-	im.s.mu.Unlock()
+	types, err := im.locked()
 	if err != nil {
 		return nil, err
 	}
@@ -162,6 +160,25 @@ func (im *importer) run(sources []NodeSetSource) (*ImportReport, error) {
 		}
 	}
 	return im.report, nil
+}
+
+// locked runs build with Space.mu held. The functions that make the user's structures are called before
+// that.
+func (im *importer) locked() ([]func() ua.Structure, error) {
+	s := im.s
+	for known := 0; ; {
+		s.mu.Lock()
+		rest := s.types[known:len(s.types):len(s.types)]
+		if len(rest) == 0 {
+			defer s.unlock()
+			return im.build()
+		}
+		s.mu.Unlock()
+		for _, f := range rest {
+			im.table.Register(f)
+		}
+		known += len(rest)
+	}
 }
 
 // build makes the nodes and adds them. Space.mu is held: readers do not need it.
