@@ -97,7 +97,10 @@ func TestNodeVersion(t *testing.T) {
 	check("a reference to it", line, true, func() { _ = s.AddReference(other.id, ua.ID(uaid.Organizes), line.id) })
 	check("that one removed", line, true, func() { _ = s.RemoveReference(other.id, ua.ID(uaid.Organizes), line.id) })
 	check("the child removed", line, true, func() { _ = s.Remove(v) })
-	check("an instance", kind, false, func() { v = s.AddVariable(other, "I", ua.Int32(1)); s.AddObject(other, "O", WithTypeDefinition(kind.id)) })
+	check("an instance", kind, false, func() {
+		v = s.AddVariable(other, "I", ua.Int32(1))
+		s.AddObject(other, "O", WithTypeDefinition(kind.id))
+	})
 	check("a subtype", kind, true, func() { s.AddType(kind, "Sub") })
 	check("a component of a type", kind, true, func() { s.AddVariable(kind, "Component", ua.Int32(1)) })
 	check("a variable's property", variable.node(), true, func() { s.AddProperty(variable, "Q", ua.Int32(1)) })
