@@ -147,7 +147,7 @@ func (s *Space) Translate(ctx *uaserver.Context, item *uaserver.TranslateItem) {
 		return
 	}
 	var outside []*Node
-	f.each(n, 0, func(r ref) bool {
+	take := func(r ref) bool {
 		switch {
 		case !f.selects(&r):
 		case r.target.class == 0:
@@ -156,7 +156,12 @@ func (s *Space) Translate(ctx *uaserver.Context, item *uaserver.TranslateItem) {
 			item.Targets = append(item.Targets, r.target.id.Expanded())
 		}
 		return true
-	})
+	}
+	if f.forward && e.TargetName.Name != "" {
+		n.named(e.TargetName, func(r ref) { take(r) })
+	} else {
+		f.each(n, 0, take)
+	}
 	for _, t := range outside {
 		if e.TargetName.Name == "" || s.foreignName(ctx, t) == e.TargetName {
 			item.Targets = append(item.Targets, t.id.Expanded())

@@ -33,6 +33,5 @@
 // # Size
 //
 // A variable takes about 400 bytes, all in. Adding, finding and paging cost the same in an address space
-// of a million nodes as in a small one; only TranslateBrowsePathsToNodeIds looks at all references of
-// its starting nodes.
+// of a million nodes as in a small one, and so does following a browse path.
 package memspace

@@ -38,6 +38,7 @@ type more struct {
 	allow       AllowFunc              // never changes
 	typ         *typeInfo              // of types; never changes
 	method      atomic.Pointer[method] // of methods
+	names       *nameIndex             // of a node with many references
 	pending     []byte                 // of a variable of namespace 0: the value, not yet decoded
 }
 

@@ -70,7 +70,9 @@ func link(a *Node, k kind, b *Node) {
 func (n *Node) append(r ref) {
 	d := r.direction()
 	n.mu.Lock()
-	n.refs[d] = append(n.refs[d], r)
+	if n.refs[d] = append(n.refs[d], r); d == forward {
+		n.index(&r)
+	}
 	n.mu.Unlock()
 }
 
@@ -99,7 +101,9 @@ func (n *Node) unlink(d direction, number uint64) {
 		}
 	}
 	clear(refs[min(len(kept), len(refs)):])
-	n.refs[d], n.dead[d] = kept, 0
+	if n.refs[d], n.dead[d] = kept, 0; d == forward {
+		n.dropIndex()
+	}
 }
 
 // findRef searches the shorter of the two lists for a reference from a to b; its numbers at both

@@ -99,6 +99,7 @@ func (s *Space) detach(n, aggregates *Node) (orphans []*Node) {
 	n.mu.Lock()
 	refs := n.refs
 	n.refs, n.dead = [2][]ref{}, [2]uint32{}
+	n.dropIndex()
 	n.mu.Unlock()
 	for _, r := range refs[inverse] {
 		if r.target != nil && r.target != n {

@@ -25,6 +25,9 @@ func (s *Space) renumber(indexes []uint16) {
 	fresh := make([]uint16, len(indexes))
 	copy(fresh, indexes)
 	for _, n := range nodes {
+		n.mu.Lock()
+		n.dropIndex()
+		n.mu.Unlock()
 		if n.id.Namespace() != 0 {
 			n.rename(m)
 		}
