@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/actua/actua/ua"
@@ -20,6 +21,8 @@ type Writer struct {
 	Structure func(id ua.NodeID) *ua.StructureInfo
 	// Local is an id with the server's index of its namespace; false when the server has none.
 	Local func(id ua.ExpandedNodeID) (ua.NodeID, bool)
+	// Model has Version and PublicationDate of a model, as far as they are known. May be nil.
+	Model func(uri string) Model
 
 	indexes map[uint16]uint16
 	uris    []string
@@ -267,11 +270,11 @@ func (w *Writer) File(models []string) ([]byte, error) {
 	w.raw("</NamespaceUris>\n<Models>\n")
 	for _, uri := range models {
 		w.raw("<Model")
-		w.attr("ModelUri", uri)
+		w.model(uri)
 		w.raw(">\n")
 		for _, r := range required {
 			w.raw("<RequiredModel")
-			w.attr("ModelUri", r)
+			w.model(r)
 			w.raw(" />\n")
 		}
 		w.raw("</Model>\n")
@@ -280,4 +283,19 @@ func (w *Writer) File(models []string) ([]byte, error) {
 	out := append(append(w.b, body...), "</UANodeSet>\n"...)
 	w.b = body
 	return out, w.err
+}
+
+// model writes the attributes of a model.
+func (w *Writer) model(uri string) {
+	w.attr("ModelUri", uri)
+	if w.Model == nil {
+		return
+	}
+	m := w.Model(uri)
+	if m.Version != "" {
+		w.attr("Version", m.Version)
+	}
+	if !m.PublicationDate.IsZero() {
+		w.attr("PublicationDate", m.PublicationDate.Time().UTC().Format(time.RFC3339Nano))
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/actua/actua/ua"
@@ -19,7 +20,7 @@ import (
 // they are in one of those, while other namespaces are named as required models. References to nodes
 // of the file's namespaces that are not in it are left out; an object, variable or method that thereby
 // loses its parent is put into the Objects folder. Values are those of now; status and time are not
-// written, nor are callbacks.
+// written, nor are callbacks. Models that were imported keep version and date.
 //
 // It gives an error for text that XML cannot hold, and those of w.
 func (s *Space) Export(w io.Writer, roots ...Referent) error {
@@ -70,7 +71,13 @@ func (s *Space) newExporter() *exporter {
 // write writes the nodes that were collected.
 func (e *exporter) write(w io.Writer) error {
 	s := e.s
-	out := &nodeset.Writer{URI: s.uriOf, Structure: s.structureOf, Local: s.local}
+	s.mu.Lock()
+	imported := maps.Clone(s.models)
+	s.mu.Unlock()
+	out := &nodeset.Writer{URI: s.uriOf, Structure: s.structureOf, Local: s.local, Model: func(uri string) nodeset.Model {
+		m := imported[uri]
+		return nodeset.Model{Version: m.version, PublicationDate: m.published}
+	}}
 	var models []string
 	for _, n := range e.order {
 		if uri := s.uriOf(n.id.Namespace()); uri != "" && !slices.Contains(models, uri) {

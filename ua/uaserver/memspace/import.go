@@ -31,7 +31,7 @@ type ImportReport struct {
 	Nodes      int
 	References int
 	Skipped    []ImportError // what was left out
-	Doubtful   []ImportError // values that do not fit their variable, taken over as they stand
+	Doubtful   []ImportError // taken over as they stand: values that do not fit their variable, files that need a later model
 }
 
 // ImportedModel is an information model of a file (Part 6, F.5).
@@ -117,6 +117,7 @@ type importer struct {
 	infos   map[*Node]*ua.StructureInfo
 	coded   map[ua.NodeID]*ua.StructureInfo // by data type and encodings
 	table   *ua.TypeTable
+	dates   map[string]ua.DateTime // of the models in the report
 }
 
 func (s *Space) newImporter(options ImportOptions) *importer {
@@ -124,6 +125,7 @@ func (s *Space) newImporter(options ImportOptions) *importer {
 		s: s, lenient: options.Lenient, report: new(ImportReport),
 		nodes: map[ua.NodeID]*newNode{}, skipped: map[ua.NodeID]bool{}, encodes: map[ua.NodeID]*Node{},
 		infos: map[*Node]*ua.StructureInfo{}, coded: map[ua.NodeID]*ua.StructureInfo{}, table: new(ua.TypeTable),
+		dates: map[string]ua.DateTime{},
 	}
 }
 
@@ -245,7 +247,7 @@ func (im *importer) chooseFiles() error {
 			uri := f.models[i].URI
 			if other := provider[uri]; other != nil {
 				wrong = &ImportError{File: f.Name, Model: uri, Err: fmt.Errorf("the model %s is in %s too: give only one of the files", uri, other.Name)}
-			} else if file := im.s.models[uri]; file != "" {
+			} else if file := im.s.models[uri].file; file != "" {
 				wrong = &ImportError{File: f.Name, Model: uri, Err: fmt.Errorf("the model %s was imported from %s already", uri, file)}
 			}
 		}
@@ -279,6 +281,9 @@ func (im *importer) chooseFiles() error {
 			again = true
 		}
 		im.files = kept
+	}
+	if err := im.checkVersions(provider); err != nil {
+		return err
 	}
 	var sorted []*nodesetFile
 	var visit func(f *nodesetFile)
@@ -396,6 +401,7 @@ func (im *importer) parse() error {
 		}
 		kept = append(kept, f)
 		for i := range f.models {
+			im.dates[f.models[i].URI] = f.models[i].PublicationDate
 			im.report.Models = append(im.report.Models, ImportedModel{f.Name, f.models[i].URI, f.models[i].Version})
 		}
 	}

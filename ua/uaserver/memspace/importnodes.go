@@ -371,7 +371,7 @@ func (im *importer) commit() ([]func() ua.Structure, error) {
 	}
 	s.types = append(s.types, types...)
 	for _, m := range im.report.Models {
-		s.models[m.URI] = m.File
+		s.models[m.URI] = importedFrom{m.File, m.Version, im.dates[m.URI]}
 	}
 	im.report.Nodes, im.report.References = len(im.order), len(im.links)
 	return types, nil

@@ -31,9 +31,9 @@ type Space struct {
 	nextID  uint32              // for nodes that get a numeric id
 	err     error
 	model   model
-	version atomic.Uint64         // see ModelVersion
-	types   []func() ua.Structure // for the server to decode
-	models  map[string]string     // file that an imported model came from, by its URI
+	version atomic.Uint64           // see ModelVersion
+	types   []func() ua.Structure   // for the server to decode
+	models  map[string]importedFrom // imported models by their URI
 
 	known wellKnown
 }
@@ -52,7 +52,7 @@ func New(uri string, more ...string) *Space {
 	s := &Space{
 		foreign: make(map[ua.NodeID]*Node),
 		nextID:  1000,
-		models:  make(map[string]string),
+		models:  make(map[string]importedFrom),
 		model:   model{epoch: strconv.FormatInt(int64(ua.Now()), 36), versions: make(map[*Node]*version)},
 	}
 	uris := append([]string{uri}, more...)
