@@ -75,8 +75,7 @@ func (e *exporter) write(w io.Writer) error {
 	imported := maps.Clone(s.models)
 	s.mu.Unlock()
 	out := &nodeset.Writer{URI: s.uriOf, Structure: s.structureOf, Local: s.local, Model: func(uri string) nodeset.Model {
-		m := imported[uri]
-		return nodeset.Model{Version: m.version, PublicationDate: m.published}
+		return imported[uri].model
 	}}
 	var models []string
 	for _, n := range e.order {
@@ -215,6 +214,10 @@ func (e *exporter) node(n *Node) (src *nodeset.Node, definition ua.Structure, in
 	src = &nodeset.Node{
 		Class: n.Class(), ID: n.id, BrowseName: n.name, DisplayName: []ua.LocalizedText{n.DisplayName()},
 		Description: []ua.LocalizedText{n.describe()}, WriteMask: uint32(n.writeMask()), EventNotifier: n.notifier,
+	}
+	if n.more != nil && n.more.protection != nil { // never changes
+		p := n.more.protection
+		src.RolePermissions, src.AccessRestrictions, src.HasAccessRestrictions = p.roles, p.restrictions, p.restricted
 	}
 	if v := n.variable; v != nil {
 		h := v.rare()

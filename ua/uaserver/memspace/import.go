@@ -92,8 +92,8 @@ func (s *Space) ImportFiles(options ImportOptions, paths ...string) (*ImportRepo
 //
 // A file that holds namespace 0 is left out, since every Space has that; the report lists it. Variables
 // without a value in the file have none yet (BadWaitingForInitialData), methods have no function until
-// Node.HandleMethod gives them one. Of texts in several languages the first is taken. Roles are not
-// taken over.
+// Node.HandleMethod gives them one. Of texts in several languages the first is taken. Role permissions
+// and access restrictions are kept for exports, and not enforced: see Allow.
 //
 // Errors are of type *ImportError.
 func (s *Space) Import(options ImportOptions, sources ...NodeSetSource) (*ImportReport, error) {
@@ -117,7 +117,7 @@ type importer struct {
 	infos   map[*Node]*ua.StructureInfo
 	coded   map[ua.NodeID]*ua.StructureInfo // by data type and encodings
 	table   *ua.TypeTable
-	dates   map[string]ua.DateTime // of the models in the report
+	models  map[string]nodeset.Model // those in the report
 }
 
 func (s *Space) newImporter(options ImportOptions) *importer {
@@ -125,7 +125,7 @@ func (s *Space) newImporter(options ImportOptions) *importer {
 		s: s, lenient: options.Lenient, report: new(ImportReport),
 		nodes: map[ua.NodeID]*newNode{}, skipped: map[ua.NodeID]bool{}, encodes: map[ua.NodeID]*Node{},
 		infos: map[*Node]*ua.StructureInfo{}, coded: map[ua.NodeID]*ua.StructureInfo{}, table: new(ua.TypeTable),
-		dates: map[string]ua.DateTime{},
+		models: map[string]nodeset.Model{},
 	}
 }
 
@@ -400,8 +400,11 @@ func (im *importer) parse() error {
 			continue
 		}
 		kept = append(kept, f)
+		if len(f.set.Models) > 0 {
+			f.models = f.set.Models // ids have the indexes of the Space there
+		}
 		for i := range f.models {
-			im.dates[f.models[i].URI] = f.models[i].PublicationDate
+			im.models[f.models[i].URI] = f.models[i]
 			im.report.Models = append(im.report.Models, ImportedModel{f.Name, f.models[i].URI, f.models[i].Version})
 		}
 	}

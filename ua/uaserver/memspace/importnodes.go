@@ -121,6 +121,9 @@ func (im *importer) make(src *nodeset.Node) *Node {
 	if len(src.Description) > 0 {
 		n.extend().description = src.Description[0]
 	}
+	if src.HasAccessRestrictions || len(src.RolePermissions) > 0 {
+		n.extend().protection = &protection{src.RolePermissions, src.AccessRestrictions, src.HasAccessRestrictions}
+	}
 	// The other attributes cannot be written.
 	if mask := ua.WriteMask(src.WriteMask) & (ua.WriteMaskDisplayName | ua.WriteMaskDescription); mask != 0 {
 		n.extend().writeMask = mask
@@ -371,7 +374,7 @@ func (im *importer) commit() ([]func() ua.Structure, error) {
 	}
 	s.types = append(s.types, types...)
 	for _, m := range im.report.Models {
-		s.models[m.URI] = importedFrom{m.File, m.Version, im.dates[m.URI]}
+		s.models[m.URI] = importedFrom{m.File, im.models[m.URI]}
 	}
 	im.report.Nodes, im.report.References = len(im.order), len(im.links)
 	return types, nil

@@ -12,8 +12,8 @@ import (
 
 // importedFrom is what is known of an information model that was imported.
 type importedFrom struct {
-	file, version string
-	published     ua.DateTime
+	file  string
+	model nodeset.Model
 }
 
 // checkVersions looks at the dates of required models: a model serves for those that want one published
@@ -34,7 +34,7 @@ func (im *importer) checkVersions(provider map[string]*nodesetFile) error {
 
 func (im *importer) checkVersion(f *nodesetFile, want *nodeset.Model, provider map[string]*nodesetFile) error {
 	have := im.modelOf(want.URI, provider)
-	if want.PublicationDate.IsZero() || have.published.IsZero() || have.published >= want.PublicationDate {
+	if want.PublicationDate.IsZero() || have.model.PublicationDate.IsZero() || have.model.PublicationDate >= want.PublicationDate {
 		return nil
 	}
 	day := func(d ua.DateTime, version string) string {
@@ -45,7 +45,7 @@ func (im *importer) checkVersion(f *nodesetFile, want *nodeset.Model, provider m
 		return text
 	}
 	e := ImportError{File: f.Name, Model: want.URI, Err: fmt.Errorf("the nodeset needs the model %s of %s or later, and that of %s is of %s: take a later one",
-		want.URI, day(want.PublicationDate, want.Version), have.file, day(have.published, have.version))}
+		want.URI, day(want.PublicationDate, want.Version), have.file, day(have.model.PublicationDate, have.model.Version))}
 	if !im.lenient {
 		return &e
 	}
@@ -58,7 +58,7 @@ func (im *importer) modelOf(uri string, provider map[string]*nodesetFile) import
 	if f := provider[uri]; f != nil {
 		for _, m := range f.models {
 			if m.URI == uri {
-				return importedFrom{f.Name, m.Version, m.PublicationDate}
+				return importedFrom{f.Name, m}
 			}
 		}
 	}
@@ -68,5 +68,5 @@ func (im *importer) modelOf(uri string, provider map[string]*nodesetFile) import
 	value := func(id uint32) ua.Variant { return im.s.zero(id).variable.Get() }
 	published, _ := ua.As[ua.DateTime](value(uaid.OPCUANamespaceMetadata_NamespacePublicationDate))
 	version, _ := ua.As[string](value(uaid.OPCUANamespaceMetadata_NamespaceVersion))
-	return importedFrom{"the built-in namespace 0", version, published}
+	return importedFrom{"the built-in namespace 0", nodeset.Model{Version: version, PublicationDate: published}}
 }

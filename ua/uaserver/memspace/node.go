@@ -39,7 +39,15 @@ type more struct {
 	typ         *typeInfo              // of types; never changes
 	method      atomic.Pointer[method] // of methods
 	names       *nameIndex             // of a node with many references
+	protection  *protection            // from a nodeset; nil for none
 	pending     []byte                 // of a variable of namespace 0: the value, not yet decoded
+}
+
+// protection is what a nodeset says about who may do what. It is kept for exports and not enforced.
+type protection struct {
+	roles        []ua.RolePermissionType
+	restrictions uint16
+	restricted   bool // restrictions are given, be they 0
 }
 
 // Referent is a *Node or a *Variable.
