@@ -120,7 +120,7 @@ func TestP11PagesThroughTheServer(t *testing.T) {
 		bytes uint64
 		time  time.Duration
 	}{"first": {firstBytes, firstTime}, "last": {lastBytes, lastTime}} {
-		if x.bytes > smallBytes+smallBytes/4+1024 {
+		if !memspace.RaceEnabled && x.bytes > smallBytes+smallBytes/4+1024 { // with it pools forget
 			t.Errorf("the %s pages take %d bytes in a folder of %d children, %d in one of %d", what, x.bytes, size, smallBytes, 2*page)
 		}
 		if x.time > 5*smallTime+time.Millisecond {
