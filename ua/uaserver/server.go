@@ -166,7 +166,7 @@ func (s *Server) Close() error {
 	s.mu.Unlock()
 	if first {
 		s.closeListeners()
-		for _, x := range s.sessions.all() {
+		for _, x := range s.sessions.close() {
 			s.endSession(x)
 		}
 		for _, p := range peers {

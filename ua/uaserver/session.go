@@ -84,6 +84,7 @@ func (s *session) removePending(k *call) {
 type sessions struct {
 	mu      sync.RWMutex
 	byToken map[ua.NodeID]*session
+	closed  bool
 }
 
 func (t *sessions) find(token ua.NodeID) *session {
@@ -103,6 +104,9 @@ func (t *sessions) count() int {
 func (t *sessions) add(s *session, limit int) (dropped *session, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.closed {
+		return nil, false
+	}
 	if len(t.byToken) >= limit {
 		for _, o := range t.byToken {
 			if o.info.Load() == nil && (dropped == nil || o.createdAt.Before(dropped.createdAt)) {
@@ -141,9 +145,11 @@ func (t *sessions) expired(now time.Time, activation time.Duration) (list []*ses
 	return list
 }
 
-func (t *sessions) all() (list []*session) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
+// close lets no more sessions in, and lists those that there are.
+func (t *sessions) close() (list []*session) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
 	for _, s := range t.byToken {
 		list = append(list, s)
 	}
