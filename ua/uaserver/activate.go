@@ -55,6 +55,16 @@ func (k *call) activate(q *ua.ActivateSessionRequest, p *ua.ActivateSessionRespo
 // bind makes what activate has checked valid, unless another activation was faster with the same nonce
 // or the session has ended meanwhile.
 func (k *call) bind(user string, nonce []byte, q *ua.ActivateSessionRequest, p *ua.ActivateSessionResponse) error {
+	err := k.exchange(user, nonce, q, p)
+	if err == nil {
+		k.server.stats.logins.Add(1)
+		k.server.log.Debug("session activated", "session", clip(k.session.name), "user", clip(user), "remote", k.conn.remote())
+	}
+	return err
+}
+
+// exchange is bind under the session's lock, without what may call the user's functions.
+func (k *call) exchange(user string, nonce []byte, q *ua.ActivateSessionRequest, p *ua.ActivateSessionResponse) error {
 	x, c := k.session, k.conn
 	now := k.server.now()
 	info := &login{SessionInfo: SessionInfo{
@@ -86,8 +96,6 @@ func (k *call) bind(user string, nonce []byte, q *ua.ActivateSessionRequest, p *
 		}
 	}
 	*p = ua.ActivateSessionResponse{ServerNonce: bytes.Clone(x.nonce)}
-	k.server.stats.logins.Add(1)
-	k.server.log.Debug("session activated", "session", clip(x.name), "user", clip(user), "remote", c.remote())
 	return nil
 }
 

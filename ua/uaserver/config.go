@@ -78,7 +78,7 @@ type Config struct {
 	Nodes []NodeManager
 	// Logger gets a line for each refused or hostile client, at most 20 a second; default slog.Default.
 	Logger *slog.Logger
-	// Now is the clock; default time.Now.
+	// Now is the clock; default time.Now. It is called with locks held and must not use the server.
 	Now func() time.Time
 }
 

@@ -101,11 +101,11 @@ func (k *call) createSession(q *ua.CreateSessionRequest, p *ua.CreateSessionResp
 	dropped, ok := s.sessions.add(x, s.cfg.Limits.MaxSessions)
 	if !ok {
 		x.end()
-		s.stats.sessionsRejected.Add(1)
 		if s.stopping.Load() {
 			k.fail(ua.BadServerHalted, "the server is being stopped")
 			return
 		}
+		s.stats.sessionsRejected.Add(1)
 		s.log.Warn("session refused: there are as many as Limits.MaxSessions allows", "remote", k.conn.remote())
 		k.fail(ua.BadTooManySessions, "")
 		return

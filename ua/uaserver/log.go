@@ -36,8 +36,9 @@ func (l *logLimit) Enabled(ctx context.Context, level slog.Level) bool {
 // Handle implements slog.Handler.
 func (l *logLimit) Handle(ctx context.Context, r slog.Record) error {
 	s := l.state
+	now := s.now() // a function of the user: no lock is held
 	s.mu.Lock()
-	if now := s.now(); now.Sub(s.since) >= time.Second || now.Before(s.since) {
+	if now.Sub(s.since) >= time.Second || now.Before(s.since) {
 		s.since, s.lines = now, 0
 	}
 	if s.lines >= logLines {

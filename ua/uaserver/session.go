@@ -122,14 +122,6 @@ func (t *sessions) add(s *session, limit int) (dropped *session, ok bool) {
 	return dropped, true
 }
 
-// close refuses further sessions and returns those there are.
-func (t *sessions) close() []*session {
-	t.mu.Lock()
-	t.closed = true
-	t.mu.Unlock()
-	return t.all()
-}
-
 // remove takes a session out and reports whether it was in.
 func (t *sessions) remove(s *session) bool {
 	t.mu.Lock()
@@ -153,9 +145,11 @@ func (t *sessions) expired(now time.Time, activation time.Duration) (list []*ses
 	return list
 }
 
-func (t *sessions) all() (list []*session) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
+// close lets no more sessions in, and lists those that there are.
+func (t *sessions) close() (list []*session) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
 	for _, s := range t.byToken {
 		list = append(list, s)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/actua/actua/ua"
@@ -20,6 +21,8 @@ type Writer struct {
 	Structure func(id ua.NodeID) *ua.StructureInfo
 	// Local is an id with the server's index of its namespace; false when the server has none.
 	Local func(id ua.ExpandedNodeID) (ua.NodeID, bool)
+	// Model has what is known of a model: version, date, who may do what by default. May be nil.
+	Model func(uri string) Model
 
 	indexes map[uint16]uint16
 	uris    []string
@@ -149,6 +152,9 @@ func (w *Writer) Node(n *Node, definition ua.Structure, inherited int) {
 		w.attr("ParentNodeId", w.id(n.Parent))
 	}
 	w.number("WriteMask", int64(n.WriteMask), 0)
+	if n.HasAccessRestrictions {
+		w.attr("AccessRestrictions", strconv.FormatUint(uint64(n.AccessRestrictions), 10))
+	}
 	w.flag("IsAbstract", n.IsAbstract, false)
 	switch n.Class {
 	case ua.NodeClassVariable, ua.NodeClassVariableType:
@@ -188,6 +194,7 @@ func (w *Writer) Node(n *Node, definition ua.Structure, inherited int) {
 		}
 		w.raw("</References>\n")
 	}
+	w.roles(n.RolePermissions)
 	w.texts("InverseName", n.InverseName)
 	if n.Value.Type() != ua.TypeNull {
 		w.raw("<Value>")
@@ -254,8 +261,13 @@ func (w *Writer) File(models []string) ([]byte, error) {
 	w.raw(xml.Header, `<UANodeSet xmlns="http://opcfoundation.org/UA/2011/03/UANodeSet.xsd" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">`, "\n<NamespaceUris>\n")
 	required := []string{"http://opcfoundation.org/UA/"}
 	ours := map[string]bool{}
-	for _, uri := range models {
+	known := make([]Model, len(models))
+	for i, uri := range models {
 		ours[uri] = true
+		known[i] = w.known(uri)
+		for _, r := range known[i].RolePermissions {
+			w.index(r.RoleID.Namespace()) // so that the file has the namespace
+		}
 	}
 	for _, uri := range w.uris {
 		w.element("Uri", uri)
@@ -265,13 +277,15 @@ func (w *Writer) File(models []string) ([]byte, error) {
 		}
 	}
 	w.raw("</NamespaceUris>\n<Models>\n")
-	for _, uri := range models {
+	for i, uri := range models {
 		w.raw("<Model")
-		w.attr("ModelUri", uri)
+		w.model(uri, known[i])
+		w.number("AccessRestrictions", int64(known[i].AccessRestrictions), 0)
 		w.raw(">\n")
+		w.roles(known[i].RolePermissions)
 		for _, r := range required {
 			w.raw("<RequiredModel")
-			w.attr("ModelUri", r)
+			w.model(r, w.known(r))
 			w.raw(" />\n")
 		}
 		w.raw("</Model>\n")
@@ -280,4 +294,39 @@ func (w *Writer) File(models []string) ([]byte, error) {
 	out := append(append(w.b, body...), "</UANodeSet>\n"...)
 	w.b = body
 	return out, w.err
+}
+
+// roles writes who may do what.
+func (w *Writer) roles(list []ua.RolePermissionType) {
+	if len(list) == 0 {
+		return
+	}
+	w.raw("<RolePermissions>\n")
+	for _, r := range list {
+		w.raw("<RolePermission")
+		w.attr("Permissions", strconv.FormatUint(uint64(r.Permissions), 10))
+		w.raw(">")
+		w.escaped(w.id(r.RoleID))
+		w.raw("</RolePermission>\n")
+	}
+	w.raw("</RolePermissions>\n")
+}
+
+// known is what is known of a model.
+func (w *Writer) known(uri string) Model {
+	if w.Model == nil {
+		return Model{}
+	}
+	return w.Model(uri)
+}
+
+// model writes the attributes that models and required ones have.
+func (w *Writer) model(uri string, m Model) {
+	w.attr("ModelUri", uri)
+	if m.Version != "" {
+		w.attr("Version", m.Version)
+	}
+	if !m.PublicationDate.IsZero() {
+		w.attr("PublicationDate", m.PublicationDate.Time().UTC().Format(time.RFC3339Nano))
+	}
 }

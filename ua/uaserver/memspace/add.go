@@ -64,26 +64,43 @@ func (s *Space) settings(name string, options []Option) *settings {
 
 // add makes a node part of the Space, or notes why that cannot be.
 func (s *Space) add(parent Referent, n *Node, set *settings) {
-	n.class, n.notifier, n.name = uint8(set.class), uint8(set.notifier), set.name
-	n.guarded = set.allow != nil
-	if set.display != nil || set.description.Text != "" || set.writeMask != 0 || set.allow != nil {
-		m := n.extend()
-		m.display, m.description, m.writeMask, m.allow = set.display, set.description, set.writeMask, set.allow
-	}
+	n.prepare(set)
 	err := set.err
+	var version *Variable
+	var versionSet *settings
+	if set.versioned {
+		version, versionSet = s.newVersion()
+	}
 	var p *Node
 	if parent != nil {
 		p = parent.node()
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.unlock()
 	if err == nil {
 		err = s.place(p, n, set)
+	}
+	if err == nil && version != nil {
+		if err = s.place(n, &version.Node, versionSet); err != nil {
+			s.detach(n, s.zero(uaid.Aggregates))
+		} else {
+			s.note(n, ua.ModelChangeStructureVerbMaskNodeAdded)
+		}
 	}
 	if err != nil {
 		n.mu.Lock()
 		n.extend().err = s.fail(fmt.Errorf("memspace: add %v %q: %w", set.class, set.name.Name, err))
 		n.mu.Unlock()
+	}
+}
+
+// prepare takes over what all classes have.
+func (n *Node) prepare(set *settings) {
+	n.class, n.notifier, n.name = uint8(set.class), uint8(set.notifier), set.name
+	n.guarded = set.allow != nil
+	if set.display != nil || set.description.Text != "" || set.writeMask != 0 || set.allow != nil {
+		m := n.extend()
+		m.display, m.description, m.writeMask, m.allow = set.display, set.description, set.writeMask, set.allow
 	}
 }
 
@@ -134,21 +151,24 @@ func (s *Space) place(parent, n *Node, set *settings) error {
 // join links a new node: first its own references, then the table, and last what leads to it, so that
 // whoever finds it finds it complete.
 func (s *Space) join(parent, n *Node, k kind) {
-	n.refs = make([]ref, 0, 2)
+	both := make([]ref, 2) // one allocation for what most nodes have: a parent and a type
+	n.last++
+	parent.last++
+	toParent, fromParent := n.last, parent.last
+	both[0] = newRef(toParent, k, inverse, parent, fromParent)
+	n.refs[inverse] = both[:1:1]
 	if n.typeDef != nil {
 		n.last++
 		n.typeDef.last++
-		n.refs = append(n.refs, newRef(n.last, s.known.hasType, true, n.typeDef, n.typeDef.last))
+		both[1] = newRef(n.last, s.known.hasType, forward, n.typeDef, n.typeDef.last)
+		n.refs[forward] = both[1:]
 	}
-	n.last++
-	parent.last++
-	n.refs = append(n.refs, newRef(n.last, k, false, parent, parent.last))
-	toParent, toType, own := n.last, uint64(1), parent.last
 	s.nodes.insert(n)
 	if n.typeDef != nil {
-		n.typeDef.append(newRef(n.typeDef.last, s.known.hasType, false, n, toType))
+		n.typeDef.append(newRef(n.typeDef.last, s.known.hasType, inverse, n, n.last))
 	}
-	parent.append(newRef(own, k, true, n, toParent))
+	parent.append(newRef(fromParent, k, forward, n, toParent))
+	s.linked(parent, k, n)
 }
 
 // newID makes an id from the parent's and the name. Children of nodes with GUIDs or bytes get numbers.

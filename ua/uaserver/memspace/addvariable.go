@@ -12,6 +12,10 @@ import (
 func (s *Space) AddVariable(parent Referent, name string, value ua.Variant, options ...Option) *Variable {
 	set := s.settings(name, options)
 	set.class = ua.NodeClassVariable
+	return s.addVariable(parent, value, set)
+}
+
+func (s *Space) addVariable(parent Referent, value ua.Variant, set *settings) *Variable {
 	set.defaultType()
 	v := s.newVariable(value, set)
 	s.add(parent, &v.Node, set)
@@ -23,9 +27,15 @@ func (s *Space) AddVariable(parent Referent, name string, value ua.Variant, opti
 
 // AddProperty adds a variable that tells something about its parent (Part 3, 4.5.2).
 func (s *Space) AddProperty(parent Referent, name string, value ua.Variant, options ...Option) *Variable {
-	return s.AddVariable(parent, name, value, append([]Option{
+	return s.addVariable(parent, value, s.propertySettings(name, options...))
+}
+
+func (s *Space) propertySettings(name string, options ...Option) *settings {
+	set := s.settings(name, append([]Option{
 		WithTypeDefinition(ua.ID(uaid.PropertyType)), WithReference(ua.ID(uaid.HasProperty)),
-	}, options...)...)
+	}, options...))
+	set.class = ua.NodeClassVariable
+	return set
 }
 
 // defaultType is the most general type that has the properties which the options ask for.

@@ -35,10 +35,21 @@ func (s *Space) newFilter(d ua.BrowseDirection, refType ua.NodeID, subtypes bool
 	return f, ua.Good
 }
 
-func (f *filter) selects(r *ref) bool {
-	if r.forward() && !f.forward || !r.forward() && !f.inverse {
-		return false
+// each calls do with the references of the directions that the filter wants, from a cursor on, until it
+// returns false.
+func (f *filter) each(n *Node, cursor uint64, do func(r ref) bool) {
+	if cursor&inverseCursor == 0 {
+		if f.forward && !n.eachOf(forward, cursor, do) {
+			return
+		}
+		cursor = 0
 	}
+	if f.inverse {
+		n.eachOf(inverse, cursor&^inverseCursor, do)
+	}
+}
+
+func (f *filter) selects(r *ref) bool {
 	if f.mask != 0 && r.target.class != 0 && f.mask&uint32(r.target.class) == 0 {
 		return false
 	}
@@ -77,12 +88,12 @@ func (s *Space) Browse(ctx *uaserver.Context, item *uaserver.BrowseItem) {
 	}
 	from, count := item.Cursor, 0
 	item.Cursor = 0
-	n.each(from, func(r ref) bool {
+	f.each(n, from, func(r ref) bool {
 		if !f.selects(&r) {
 			return true
 		}
 		if item.Max > 0 && count == item.Max {
-			item.Cursor = r.number()
+			item.Cursor = r.cursor()
 			return false
 		}
 		t := f.typeOf(r.kind())
@@ -108,7 +119,7 @@ func (s *Space) Describe(ctx *uaserver.Context, items []uaserver.DescribeItem) {
 		}
 		it.Class, it.BrowseName, it.DisplayName = n.Class(), n.name, n.DisplayName()
 		it.TypeDefinition = ua.ExpandedNodeID{}
-		if n.typeDef != nil {
+		if n.typeDef != nil && !n.typeDef.removed.Load() {
 			it.TypeDefinition = n.typeDef.id.Expanded()
 		}
 	}
@@ -136,7 +147,7 @@ func (s *Space) Translate(ctx *uaserver.Context, item *uaserver.TranslateItem) {
 		return
 	}
 	var outside []*Node
-	n.each(0, func(r ref) bool {
+	take := func(r ref) bool {
 		switch {
 		case !f.selects(&r):
 		case r.target.class == 0:
@@ -145,7 +156,12 @@ func (s *Space) Translate(ctx *uaserver.Context, item *uaserver.TranslateItem) {
 			item.Targets = append(item.Targets, r.target.id.Expanded())
 		}
 		return true
-	})
+	}
+	if f.forward && e.TargetName.Name != "" {
+		n.named(e.TargetName, func(r ref) { take(r) })
+	} else {
+		f.each(n, 0, take)
+	}
 	for _, t := range outside {
 		if e.TargetName.Name == "" || s.foreignName(ctx, t) == e.TargetName {
 			item.Targets = append(item.Targets, t.id.Expanded())

@@ -73,7 +73,7 @@ func (s *Space) methodOf(obj *Node, id ua.NodeID) *Node {
 func (n *Node) has(m *Node) bool {
 	found := false
 	f, _ := n.space.newFilter(ua.BrowseDirectionInverse, ua.ID(uaid.HasComponent), true, 0)
-	m.each(0, func(r ref) bool {
+	f.each(m, 0, func(r ref) bool {
 		found = r.target == n && f.selects(&r)
 		return !found
 	})

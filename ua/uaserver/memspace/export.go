@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/actua/actua/ua"
@@ -19,7 +20,7 @@ import (
 // they are in one of those, while other namespaces are named as required models. References to nodes
 // of the file's namespaces that are not in it are left out; an object, variable or method that thereby
 // loses its parent is put into the Objects folder. Values are those of now; status and time are not
-// written, nor are callbacks.
+// written, nor are callbacks. Models that were imported keep version and date.
 //
 // It gives an error for text that XML cannot hold, and those of w.
 func (s *Space) Export(w io.Writer, roots ...Referent) error {
@@ -70,7 +71,12 @@ func (s *Space) newExporter() *exporter {
 // write writes the nodes that were collected.
 func (e *exporter) write(w io.Writer) error {
 	s := e.s
-	out := &nodeset.Writer{URI: s.uriOf, Structure: s.structureOf, Local: s.local}
+	s.mu.Lock()
+	imported := maps.Clone(s.models)
+	s.mu.Unlock()
+	out := &nodeset.Writer{URI: s.uriOf, Structure: s.structureOf, Local: s.local, Model: func(uri string) nodeset.Model {
+		return imported[uri].model
+	}}
 	var models []string
 	for _, n := range e.order {
 		if uri := s.uriOf(n.id.Namespace()); uri != "" && !slices.Contains(models, uri) {
@@ -117,7 +123,7 @@ type exporter struct {
 // references are the references of a node, with their types.
 func (e *exporter) references(n *Node, f func(t *Node, r ref)) {
 	var list []ref
-	n.each(0, func(r ref) bool {
+	n.each(func(r ref) bool {
 		list = append(list, r)
 		return true
 	})
@@ -208,6 +214,10 @@ func (e *exporter) node(n *Node) (src *nodeset.Node, definition ua.Structure, in
 	src = &nodeset.Node{
 		Class: n.Class(), ID: n.id, BrowseName: n.name, DisplayName: []ua.LocalizedText{n.DisplayName()},
 		Description: []ua.LocalizedText{n.describe()}, WriteMask: uint32(n.writeMask()), EventNotifier: n.notifier,
+	}
+	if n.more != nil && n.more.protection != nil { // never changes
+		p := n.more.protection
+		src.RolePermissions, src.AccessRestrictions, src.HasAccessRestrictions = p.roles, p.restrictions, p.restricted
 	}
 	if v := n.variable; v != nil {
 		h := v.rare()

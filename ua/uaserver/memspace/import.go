@@ -31,7 +31,7 @@ type ImportReport struct {
 	Nodes      int
 	References int
 	Skipped    []ImportError // what was left out
-	Doubtful   []ImportError // values that do not fit their variable, taken over as they stand
+	Doubtful   []ImportError // taken over as they stand: values that do not fit their variable, files that need a later model
 }
 
 // ImportedModel is an information model of a file (Part 6, F.5).
@@ -92,8 +92,8 @@ func (s *Space) ImportFiles(options ImportOptions, paths ...string) (*ImportRepo
 //
 // A file that holds namespace 0 is left out, since every Space has that; the report lists it. Variables
 // without a value in the file have none yet (BadWaitingForInitialData), methods have no function until
-// Node.HandleMethod gives them one. Of texts in several languages the first is taken. Roles are not
-// taken over.
+// Node.HandleMethod gives them one. Of texts in several languages the first is taken. Role permissions
+// and access restrictions are kept for exports, and not enforced: see Allow.
 //
 // Errors are of type *ImportError.
 func (s *Space) Import(options ImportOptions, sources ...NodeSetSource) (*ImportReport, error) {
@@ -117,6 +117,7 @@ type importer struct {
 	infos   map[*Node]*ua.StructureInfo
 	coded   map[ua.NodeID]*ua.StructureInfo // by data type and encodings
 	table   *ua.TypeTable
+	models  map[string]nodeset.Model // those in the report
 }
 
 func (s *Space) newImporter(options ImportOptions) *importer {
@@ -124,6 +125,7 @@ func (s *Space) newImporter(options ImportOptions) *importer {
 		s: s, lenient: options.Lenient, report: new(ImportReport),
 		nodes: map[ua.NodeID]*newNode{}, skipped: map[ua.NodeID]bool{}, encodes: map[ua.NodeID]*Node{},
 		infos: map[*Node]*ua.StructureInfo{}, coded: map[ua.NodeID]*ua.StructureInfo{}, table: new(ua.TypeTable),
+		models: map[string]nodeset.Model{},
 	}
 }
 
@@ -150,9 +152,7 @@ func (im *importer) run(sources []NodeSetSource) (*ImportReport, error) {
 	if err := im.headers(sources); err != nil {
 		return nil, err
 	}
-	im.s.mu.Lock()
-	types, err := im.build()
-	im.s.mu.Unlock()
+	types, err := im.locked()
 	if err != nil {
 		return nil, err
 	}
@@ -162,6 +162,25 @@ func (im *importer) run(sources []NodeSetSource) (*ImportReport, error) {
 		}
 	}
 	return im.report, nil
+}
+
+// locked runs build with Space.mu held. The functions that make the user's structures are called before
+// that.
+func (im *importer) locked() ([]func() ua.Structure, error) {
+	s := im.s
+	for known := 0; ; {
+		s.mu.Lock()
+		rest := s.types[known:len(s.types):len(s.types)]
+		if len(rest) == 0 {
+			defer s.unlock()
+			return im.build()
+		}
+		s.mu.Unlock()
+		for _, f := range rest {
+			im.table.Register(f)
+		}
+		known += len(rest)
+	}
 }
 
 // build makes the nodes and adds them. Space.mu is held: readers do not need it.
@@ -228,7 +247,7 @@ func (im *importer) chooseFiles() error {
 			uri := f.models[i].URI
 			if other := provider[uri]; other != nil {
 				wrong = &ImportError{File: f.Name, Model: uri, Err: fmt.Errorf("the model %s is in %s too: give only one of the files", uri, other.Name)}
-			} else if file := im.s.models[uri]; file != "" {
+			} else if file := im.s.models[uri].file; file != "" {
 				wrong = &ImportError{File: f.Name, Model: uri, Err: fmt.Errorf("the model %s was imported from %s already", uri, file)}
 			}
 		}
@@ -262,6 +281,9 @@ func (im *importer) chooseFiles() error {
 			again = true
 		}
 		im.files = kept
+	}
+	if err := im.checkVersions(provider); err != nil {
+		return err
 	}
 	var sorted []*nodesetFile
 	var visit func(f *nodesetFile)
@@ -378,7 +400,11 @@ func (im *importer) parse() error {
 			continue
 		}
 		kept = append(kept, f)
+		if len(f.set.Models) > 0 {
+			f.models = f.set.Models // ids have the indexes of the Space there
+		}
 		for i := range f.models {
+			im.models[f.models[i].URI] = f.models[i]
 			im.report.Models = append(im.report.Models, ImportedModel{f.Name, f.models[i].URI, f.models[i].Version})
 		}
 	}

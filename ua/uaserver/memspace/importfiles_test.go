@@ -76,7 +76,7 @@ func differences(m indexMap, a, b *Node) (list []string) {
 	refs := func(n *Node, m indexMap) map[string]int {
 		out := map[string]int{}
 		kinds := *n.space.kinds.Load()
-		n.each(0, func(r ref) bool {
+		n.each(func(r ref) bool {
 			out[fmt.Sprint(m.id(kinds[r.kind()].id), r.forward(), m.id(r.target.id))]++
 			return true
 		})

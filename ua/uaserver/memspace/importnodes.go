@@ -121,6 +121,9 @@ func (im *importer) make(src *nodeset.Node) *Node {
 	if len(src.Description) > 0 {
 		n.extend().description = src.Description[0]
 	}
+	if src.HasAccessRestrictions || len(src.RolePermissions) > 0 {
+		n.extend().protection = &protection{src.RolePermissions, src.AccessRestrictions, src.HasAccessRestrictions}
+	}
 	// The other attributes cannot be written.
 	if mask := ua.WriteMask(src.WriteMask) & (ua.WriteMaskDisplayName | ua.WriteMaskDescription); mask != 0 {
 		n.extend().writeMask = mask
@@ -359,6 +362,7 @@ func (im *importer) commit() ([]func() ua.Structure, error) {
 			}
 		}
 	}
+	im.count(isNew)
 	var types []func() ua.Structure
 	for n, info := range im.infos {
 		if isNew(n) {
@@ -370,8 +374,34 @@ func (im *importer) commit() ([]func() ua.Structure, error) {
 	}
 	s.types = append(s.types, types...)
 	for _, m := range im.report.Models {
-		s.models[m.URI] = m.File
+		s.models[m.URI] = importedFrom{m.File, im.models[m.URI]}
 	}
 	im.report.Nodes, im.report.References = len(im.order), len(im.links)
 	return types, nil
+}
+
+// count counts an import as one change. The NodeVersions of the files stay as they are until something
+// changes at their nodes.
+func (im *importer) count(isNew func(*Node) bool) {
+	s := im.s
+	s.model.changed = len(im.order)+len(im.links) > 0
+	for _, l := range im.links {
+		k := l.kind.more.typ.kind
+		if k == s.known.hasProperty && l.b.name == (ua.QualifiedName{Name: nodeVersion}) {
+			if s.watchVersion(l.a, l.b); l.a.versioned && isNew(l.b) && l.b.variable != nil && l.b.variable.value.Value.Type() == ua.TypeNull {
+				s.note(l.a, ua.ModelChangeStructureVerbMaskReferenceAdded)
+			}
+		}
+		if !isNew(l.a) {
+			s.note(l.a, ua.ModelChangeStructureVerbMaskReferenceAdded)
+		}
+		if !isNew(l.b) && k != s.known.hasType {
+			s.note(l.b, ua.ModelChangeStructureVerbMaskReferenceAdded)
+		}
+	}
+	for _, n := range im.order {
+		if n.versioned {
+			s.record(n.Node, ua.ModelChangeStructureVerbMaskNodeAdded)
+		}
+	}
 }

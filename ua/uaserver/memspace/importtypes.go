@@ -26,9 +26,6 @@ func (im *importer) describeTypes() error {
 		uris[i] = im.uri(uint16(i))
 	}
 	im.table.SetNamespaces(uris)
-	for _, f := range im.s.types {
-		im.table.Register(f)
-	}
 	for _, n := range im.order {
 		info := im.infos[n.Node]
 		if info == nil {

@@ -157,7 +157,7 @@ func (n *Node) arguments(name string) (list []ua.Argument) {
 // has a browse name; nil if there is none.
 func (n *Node) child(refType uint32, name ua.QualifiedName) (found *Node) {
 	f, _ := n.space.newFilter(ua.BrowseDirectionForward, ua.ID(refType), true, 0)
-	n.each(0, func(r ref) bool {
+	f.each(n, 0, func(r ref) bool {
 		if f.selects(&r) && r.target.name == name {
 			found = r.target
 		}

@@ -15,16 +15,17 @@ type Node struct {
 	variable *Variable // the Variable this is the Node of; nil for other classes
 	typeDef  *Node     // type definition of an object or variable
 
-	mu       sync.Mutex // guards what follows, and the value of a variable
-	refs     []ref
-	more     *more  // what few nodes have; set before a method or type is visible
-	last     uint64 // number of the last reference; guarded by Space.mu
-	dead     uint32 // removed references in refs
-	class    uint8  // a ua.NodeClass; 0 for a node of another manager
-	notifier uint8  // EventNotifier
-	guarded  bool   // has an AllowFunc; never changes
-	idle     bool   // a method that is not executable for now
-	removed  bool   // guarded by Space.mu and mu
+	mu        sync.Mutex // guards what follows, and the value of a variable
+	refs      [2][]ref   // by direction
+	more      *more      // what few nodes have; set before a method or type is visible
+	last      uint64     // number of the last reference; guarded by Space.mu
+	dead      [2]uint32  // removed references in refs
+	class     uint8      // a ua.NodeClass; 0 for a node of another manager
+	notifier  uint8      // EventNotifier
+	guarded   bool       // has an AllowFunc; never changes
+	idle      bool       // a method that is not executable for now
+	versioned bool       // is in Space.versions; guarded by Space.mu
+	removed   atomic.Bool
 }
 
 // more holds the attributes that few nodes have.
@@ -37,7 +38,16 @@ type more struct {
 	allow       AllowFunc              // never changes
 	typ         *typeInfo              // of types; never changes
 	method      atomic.Pointer[method] // of methods
+	names       *nameIndex             // of a node with many references
+	protection  *protection            // from a nodeset; nil for none
 	pending     []byte                 // of a variable of namespace 0: the value, not yet decoded
+}
+
+// protection is what a nodeset says about who may do what. It is kept for exports and not enforced.
+type protection struct {
+	roles        []ua.RolePermissionType
+	restrictions uint16
+	restricted   bool // restrictions are given, be they 0
 }
 
 // Referent is a *Node or a *Variable.

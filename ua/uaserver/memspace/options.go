@@ -32,6 +32,7 @@ type settings struct {
 	states      []ua.LocalizedText
 	twoStates   bool
 	abstract    bool
+	versioned   bool
 	definition  ua.Structure
 	err         error
 }

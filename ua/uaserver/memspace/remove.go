@@ -12,7 +12,7 @@ import (
 // BadTargetNodeIdInvalid or BadDuplicateReferenceNotAllowed (Part 4, 5.8.3).
 func (s *Space) AddReference(source, referenceType, target ua.NodeID) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.unlock()
 	a, k, b, err := s.ends(source, referenceType, target)
 	if err != nil {
 		return err
@@ -21,6 +21,7 @@ func (s *Space) AddReference(source, referenceType, target ua.NodeID) error {
 		return ua.BadDuplicateReferenceNotAllowed
 	}
 	link(a, k, b)
+	s.linked(a, k, b)
 	if k == s.known.hasSubtype && b.info() != nil {
 		b.info().super.CompareAndSwap(nil, a)
 	}
@@ -31,40 +32,40 @@ func (s *Space) AddReference(source, referenceType, target ua.NodeID) error {
 // BadNotFound.
 func (s *Space) RemoveReference(source, referenceType, target ua.NodeID) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.unlock()
 	a, k, b, err := s.ends(source, referenceType, target)
 	if err != nil {
 		return err
 	}
 	atA, atB, ok := findRef(a, k, b)
 	if !ok {
+		s.forget(a)
+		s.forget(b)
 		return ua.BadNotFound
 	}
-	a.unlink(atA)
-	b.unlink(atB)
-	if k == s.known.hasSubtype && b.info() != nil {
-		b.info().super.CompareAndSwap(a, nil)
-	}
+	a.unlink(forward, atA)
+	b.unlink(inverse, atB)
+	s.unlinked(a, k, b)
 	return nil
 }
 
 // ends finds the nodes of a reference. Either end may be of another manager, not both.
 func (s *Space) ends(source, referenceType, target ua.NodeID) (a *Node, k kind, b *Node, err error) {
+	elsewhere := func(id ua.NodeID) bool { return !id.IsNull() && !s.owns(id.Namespace()) }
 	a, b = s.nodes.find(source), s.nodes.find(target)
-	if a == nil && b != nil && !source.IsNull() && !s.owns(source.Namespace()) {
-		a = s.outside(source)
-	}
-	if a == nil {
+	if a == nil && (b == nil || !elsewhere(source)) {
 		return nil, 0, nil, fmt.Errorf("memspace: %v: %w", source, ua.BadSourceNodeIdInvalid)
 	}
 	k, ok := s.kind(referenceType)
 	if !ok {
 		return nil, 0, nil, fmt.Errorf("memspace: %v: %w", referenceType, ua.BadReferenceTypeIdInvalid)
 	}
-	if b == nil && !target.IsNull() && !s.owns(target.Namespace()) {
+	switch {
+	case a == nil:
+		a = s.outside(source)
+	case b == nil && elsewhere(target):
 		b = s.outside(target)
-	}
-	if b == nil {
+	case b == nil:
 		return nil, 0, nil, fmt.Errorf("memspace: %v: %w", target, ua.BadTargetNodeIdInvalid)
 	}
 	return a, k, b, nil
@@ -76,7 +77,7 @@ func (s *Space) ends(source, referenceType, target ua.NodeID) (a *Node, k kind, 
 func (s *Space) Remove(node Referent) error {
 	n := node.node()
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.unlock()
 	switch {
 	case s.nodes.find(n.id) != n:
 		return fmt.Errorf("memspace: remove %v: %w", n.id, ua.BadNodeIdUnknown)
@@ -93,20 +94,32 @@ func (s *Space) Remove(node Referent) error {
 
 // detach takes one node out and returns the children that nothing else has any more.
 func (s *Space) detach(n, aggregates *Node) (orphans []*Node) {
+	s.note(n, ua.ModelChangeStructureVerbMaskNodeDeleted)
+	n.removed.Store(true)
 	n.mu.Lock()
 	refs := n.refs
-	n.refs, n.dead, n.removed = nil, 0, true
+	n.refs, n.dead = [2][]ref{}, [2]uint32{}
+	n.dropIndex()
 	n.mu.Unlock()
-	for i := range refs {
-		r := &refs[i]
+	for _, r := range refs[inverse] {
+		if r.target != nil && r.target != n {
+			r.target.unlink(forward, r.back)
+			s.unlinked(r.target, r.kind(), n)
+		}
+	}
+	for _, r := range refs[forward] {
 		if r.target == nil || r.target == n {
 			continue
 		}
-		r.target.unlink(r.back)
-		if r.forward() && s.aggregates(r.kind(), aggregates) && !s.owned(r.target, aggregates) &&
+		r.target.unlink(inverse, r.back)
+		s.unlinked(n, r.kind(), r.target)
+		if s.aggregates(r.kind(), aggregates) && !s.owned(r.target, aggregates) &&
 			r.target.id.Namespace() != 0 && r.target.class != 0 {
 			orphans = append(orphans, r.target)
 		}
+	}
+	if n.versioned {
+		s.unwatchVersion(n)
 	}
 	s.nodes.remove(n)
 	return orphans
@@ -118,10 +131,10 @@ func (s *Space) aggregates(k kind, aggregates *Node) bool {
 
 // owned reports whether another node has n as a component or property.
 func (s *Space) owned(n, aggregates *Node) bool {
-	for i := range n.refs {
-		if r := &n.refs[i]; r.target != nil && !r.forward() && s.aggregates(r.kind(), aggregates) {
+	for i := range n.refs[inverse] {
+		if r := &n.refs[inverse][i]; r.target != nil && s.aggregates(r.kind(), aggregates) {
 			return true
 		}
 	}
-	return n.removed
+	return n.removed.Load()
 }

@@ -25,9 +25,16 @@ func (s *Space) renumber(indexes []uint16) {
 	fresh := make([]uint16, len(indexes))
 	copy(fresh, indexes)
 	for _, n := range nodes {
+		n.mu.Lock()
+		n.dropIndex()
+		n.mu.Unlock()
 		if n.id.Namespace() != 0 {
 			n.rename(m)
 		}
+	}
+	for uri, from := range s.models {
+		from.model.RolePermissions = m.roles(from.model.RolePermissions)
+		s.models[uri] = from
 	}
 	s.indexes.Store(&fresh)
 	s.nodes.slots.Store(nil)
@@ -50,6 +57,14 @@ func (m indexMap) index(i uint16) uint16 {
 
 func (m indexMap) id(n ua.NodeID) ua.NodeID { return n.WithNamespace(m.index(n.Namespace())) }
 
+func (m indexMap) roles(list []ua.RolePermissionType) []ua.RolePermissionType {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].RoleID = m.id(list[i].RoleID)
+	}
+	return list
+}
+
 func (n *Node) rename(m indexMap) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -60,6 +75,9 @@ func (n *Node) rename(m indexMap) {
 	}
 	if n.more == nil {
 		return
+	}
+	if p := n.more.protection; p != nil {
+		n.more.protection = &protection{m.roles(p.roles), p.restrictions, p.restricted}
 	}
 	if n.more.typ != nil {
 		n.more.typ.definition = m.value(n.more.typ.definition)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -29,8 +30,10 @@ type Space struct {
 	foreign map[ua.NodeID]*Node // nodes of other managers that references lead to
 	nextID  uint32              // for nodes that get a numeric id
 	err     error
-	types   []func() ua.Structure // for the server to decode
-	models  map[string]string     // file that an imported model came from, by its URI
+	model   model
+	version atomic.Uint64           // see ModelVersion
+	types   []func() ua.Structure   // for the server to decode
+	models  map[string]importedFrom // imported models by their URI
 
 	known wellKnown
 }
@@ -40,7 +43,7 @@ type wellKnown struct {
 	objects, folder, baseObject, dataVariable, property *Node
 	baseDataType                                        *Node
 	hasComponent, hasProperty, organizes, hasSubtype    kind
-	hasType, hasEncoding                                kind
+	hasType, hasEncoding, hasRule                       kind
 }
 
 // New makes a Space with namespace 0 and the namespaces of an application, the first of which is
@@ -49,7 +52,8 @@ func New(uri string, more ...string) *Space {
 	s := &Space{
 		foreign: make(map[ua.NodeID]*Node),
 		nextID:  1000,
-		models:  make(map[string]string),
+		models:  make(map[string]importedFrom),
+		model:   model{epoch: strconv.FormatInt(int64(ua.Now()), 36), versions: make(map[*Node]*version)},
 	}
 	uris := append([]string{uri}, more...)
 	s.uris.Store(&uris)
@@ -71,25 +75,33 @@ func (s *Space) NamespaceURIs() []string {
 // Attach implements uaserver.NodeManager: from here on nodes have the server's namespace indexes. It
 // fails with the first error that adding nodes made.
 func (s *Space) Attach(server *uaserver.Server, indexes []uint16) error {
+	types, err := s.attach(server, indexes)
+	if err == nil && server != nil {
+		for _, f := range types { // functions of the user: no lock is held
+			server.Types().Register(f)
+		}
+	}
+	return err
+}
+
+// attach returns the types for the server to decode.
+func (s *Space) attach(server *uaserver.Server, indexes []uint16) ([]func() ua.Structure, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	uris := *s.uris.Load()
 	switch {
 	case s.err != nil:
-		return s.err
+		return nil, s.err
 	case len(indexes) != len(uris)+1 || indexes[0] != 0:
-		return fmt.Errorf("memspace: %d namespace indexes for %d namespaces: %w", len(indexes), len(uris)+1, ua.BadInvalidArgument)
+		return nil, fmt.Errorf("memspace: %d namespace indexes for %d namespaces: %w", len(indexes), len(uris)+1, ua.BadInvalidArgument)
 	case !s.server.CompareAndSwap(nil, server):
-		return fmt.Errorf("memspace: the Space is attached to another server: %w", ua.BadInvalidState)
+		return nil, fmt.Errorf("memspace: the Space is attached to another server: %w", ua.BadInvalidState)
 	}
 	s.renumber(indexes[1:])
 	if server != nil {
 		s.log.Store(server.Logger())
-		for _, f := range s.types {
-			server.Types().Register(f)
-		}
 	}
-	return nil
+	return slices.Clone(s.types), nil
 }
 
 // Err is the first error that adding nodes or references made; nil when there was none.
@@ -150,6 +162,7 @@ func (s *Space) remember() {
 		hasSubtype:   s.zero(uaid.HasSubtype).more.typ.kind,
 		hasType:      s.zero(uaid.HasTypeDefinition).more.typ.kind,
 		hasEncoding:  s.zero(uaid.HasEncoding).more.typ.kind,
+		hasRule:      s.zero(uaid.HasModellingRule).more.typ.kind,
 	}
 }
 

@@ -90,7 +90,9 @@ func (t *table) remove(n *Node) {
 			return
 		case n:
 			slots[i&mask].Store(tombstone)
-			t.live--
+			if t.live--; t.live*8 < len(slots) && len(slots) > smallestTable {
+				t.resize(t.live * 2)
+			}
 			return
 		}
 	}

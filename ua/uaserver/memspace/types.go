@@ -137,8 +137,8 @@ func (s *Space) dataTypeOf(e *ua.ExtensionObject) *Node {
 	}
 	var found *Node
 	if n := s.nodes.find(e.TypeID); n != nil {
-		n.each(0, func(r ref) bool {
-			if !r.forward() && r.kind() == s.known.hasEncoding {
+		n.eachOf(inverse, 0, func(r ref) bool {
+			if r.kind() == s.known.hasEncoding {
 				found = r.target
 			}
 			return found == nil

@@ -44,7 +44,7 @@ func (s *Space) loadZero() {
 		all[i] = n
 		n.space, n.id, n.class = s, ua.ID(z.ID), uint8(z.Class)
 		n.name.Name, n.notifier, n.more = z.BrowseName, z.EventNotifier, &extra[i]
-		n.refs, refs = refs[:0:len(z.References)], refs[len(z.References):]
+		n.refs[forward], n.refs[inverse], refs = split(refs, z)
 		n.more.fill(z, &kinds, n)
 		s.nodes.insert(n)
 	}
@@ -64,6 +64,18 @@ func (s *Space) loadZero() {
 		}
 	}
 	s.remember()
+}
+
+// split cuts room for the references of a node off.
+func split(refs []ref, z *ns0.Node) (out, in, rest []ref) {
+	n := 0
+	for i := range z.References {
+		if z.References[i].Forward {
+			n++
+		}
+	}
+	all := len(z.References)
+	return refs[:0:n], refs[n:n:all], refs[all:]
 }
 
 func isVariable(c ua.NodeClass) bool {
@@ -102,9 +114,5 @@ func (s *Space) linkZero(a, t, b *Node) {
 	case uaid.HasTypeDefinition:
 		a.typeDef = b
 	}
-	a.last++
-	forward := a.last
-	b.last++
-	a.refs = append(a.refs, newRef(forward, k, true, b, b.last))
-	b.refs = append(b.refs, newRef(b.last, k, false, a, forward))
+	link(a, k, b)
 }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package memspace
+
+const raceEnabled = false
