@@ -66,6 +66,8 @@ type Config struct {
 
 	// RequestTimeout bounds a call whose context has no deadline; default 30 s, negative for none.
 	RequestTimeout time.Duration
+	// Retry makes Dial try again until the server is there or the context ends. Nil: one attempt.
+	Retry *Retry
 	// ChannelLifetime is the requested lifetime of a security token; 0 is the link's default.
 	ChannelLifetime time.Duration
 	// Messages bounds what goes over the wire.
@@ -173,6 +175,9 @@ func (c *Config) check() (*settings, error) {
 	defaultTo(&s.RequestTimeout, 30*time.Second)
 	if s.SessionTimeout < 0 || s.ChannelLifetime < 0 {
 		return nil, reason(ua.BadConfigurationError, "a negative timeout")
+	}
+	if err := s.checkRetry(); err != nil {
+		return nil, err
 	}
 	if s.Types == nil {
 		s.Types = new(ua.TypeTable)
