@@ -81,7 +81,7 @@ type tree struct {
 	depth   int
 	options uaclient.BrowseOptions
 	classes ua.NodeClass // to show; 0: all
-	fold    bool         // do not descend into the Server object below Objects
+	fold    bool         // an overview: leave out what is below Server, and most of long lists below the node
 	seen    map[ua.NodeID]bool
 	names   map[ua.NodeID]string // of reference types
 	shown   atomic.Int64
@@ -198,6 +198,11 @@ func (t *tree) below(ctx context.Context, node ua.NodeID, depth int, indent stri
 		refs = oncePerNode(refs, t.options.AllReferences)
 		slices.SortStableFunc(refs, ownFirst)
 	}
+	left := 0
+	if t.fold && depth > 1 && len(refs) > longList {
+		left = len(refs) - shownOfLong
+		refs = refs[:shownOfLong]
+	}
 	values := t.values(ctx, refs)
 	if err := ctx.Err(); err != nil {
 		return err // values that are missing for that reason are not shown as missing
@@ -205,7 +210,7 @@ func (t *tree) below(ctx context.Context, node ua.NodeID, depth int, indent stri
 	for i := range refs {
 		ref := &refs[i]
 		branch, more := "├─ ", "│  "
-		if i == len(refs)-1 {
+		if i == len(refs)-1 && left == 0 {
 			branch, more = "└─ ", "   "
 		}
 		local := ref.NodeID.IsLocal()
@@ -223,8 +228,17 @@ func (t *tree) below(ctx context.Context, node ua.NodeID, depth int, indent stri
 			}
 		}
 	}
+	if left > 0 {
+		return t.printf("%s\n", t.paint(dim, fmt.Sprintf("%s└─ … %d more: browse %v, or give --depth", indent, left, node)))
+	}
 	return nil
 }
+
+// Of a list longer than longList an overview shows only the first few.
+const (
+	longList    = 20
+	shownOfLong = 8
+)
 
 // folds reports whether what is below a node is left out unless it is asked for: the hundreds of nodes
 // below Server are in every server, and bury those that make it another.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -38,6 +40,35 @@ func TestBrowseLeavesOutTheServer(t *testing.T) {
 		}
 		if test.args == "" && strings.Count(out, "\n") > 30 {
 			t.Errorf("%d lines by default", strings.Count(out, "\n"))
+		}
+	}
+}
+
+// Of a long list below the node the default tree for people shows the first few and how many there are;
+// that of the node itself is shown in full, and so is everything with --depth or --json.
+func TestBrowseShortensLongLists(t *testing.T) {
+	w := isolated(t)
+	url := testServer(t, func(space *memspace.Space) {
+		at := func(id string) memspace.Option { return memspace.WithNodeID(ua.NewStringNodeID(2, id)) }
+		for name, n := range map[string]int{"Long": longList + 1, "Short": longList} {
+			folder := space.AddFolder(space.Objects(), name, at(name))
+			for i := range n {
+				space.AddVariable(folder, fmt.Sprintf("%s%02d", name, i), ua.Int32(0))
+			}
+		}
+	}, nil)
+	for args, want := range map[string][3]int{ // of Long, of Short, lines that tell of more
+		"": {shownOfLong, longList, 1}, "--depth 2": {longList + 1, longList, 0}, "ns=2;s=Long": {longList + 1, 0, 0},
+		"--refs hierarchical": {longList + 1, longList, 0}, "--depth 2 --json": {longList + 1, longList, 0},
+	} {
+		code, out, stderr := w.run(t.Context(), append([]string{"browse", url, "--security", "none"}, strings.Fields(args)...)...)
+		got := [3]int{
+			len(regexp.MustCompile(`(var |"displayName":")Long\d\d`).FindAllString(out, -1)),
+			len(regexp.MustCompile(`(var |"displayName":")Short\d\d`).FindAllString(out, -1)),
+			strings.Count(out, fmt.Sprintf("└─ … %d more: browse ns=2;s=Long, or give --depth\n", longList+1-shownOfLong)),
+		}
+		if code != 0 || got != want {
+			t.Errorf("%s: %v, %v wanted\n%s%s", args, got, want, out, stderr)
 		}
 	}
 }
