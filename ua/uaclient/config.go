@@ -77,7 +77,7 @@ type Config struct {
 	// Dialer opens connections; nil is a plain net.Dialer.
 	Dialer func(ctx context.Context, network, address string) (net.Conn, error)
 	// Trace hears of each step of Dial as it ends, on the goroutine that dials and in their order; the
-	// last one may have failed. Nil: nobody does.
+	// last one may have failed; with Retry that goes for each attempt. Nil: nobody does.
 	Trace func(Progress)
 	// Log receives what is worth knowing; nil discards.
 	Log *slog.Logger

@@ -14,7 +14,8 @@ import (
 // out where its nodes are in each session anew, and in a running session when a node has become unknown
 // (T02). A node that the server does not have keeps a status of its own and disturbs no other (T03).
 //
-// It is safe for use by several goroutines.
+// It is safe for use by several goroutines, but for one session at a time: each change of the session looks
+// all nodes up. Sessions that are used side by side have a list each.
 type NodeList struct {
 	ids      []ua.ExpandedNodeID
 	register bool

@@ -3,6 +3,7 @@ package uaclient_test
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -162,6 +163,24 @@ func TestNodeListFollowsADownload(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Several goroutines read one list, also while it is bound and looked up anew.
+func TestNodeListInParallel(t *testing.T) {
+	p := &plc{uris: []string{"http://opcfoundation.org/UA/", "urn:plc"}, aliases: 1}
+	c := newStub(t, p.answer).dial(nil)
+	list := uaclient.NewNodeList(uaclient.NodeListOptions{Register: true, Recheck: time.Nanosecond}, inNamespace("urn:plc", "V"), inNamespace("urn:later", "V"))
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 20 {
+				if v, err := list.Read(t.Context(), c); err != nil || v[0].Value.Int() != 7 || v[1].Status != ua.BadNodeIdUnknown {
+					t.Error(v, err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 // Resolve finds a namespace that the server has had only since.
