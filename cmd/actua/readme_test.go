@@ -38,7 +38,7 @@ func TestReadmeFromNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	start := func(args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, binary, args...)
