@@ -37,6 +37,7 @@ func (a *app) browseCommand() *cobra.Command {
 				if t.depth = 3; a.json {
 					t.depth = 1
 				}
+				t.fold = !a.json && !cmd.Flags().Changed("refs")
 			}
 			if t.depth < 1 {
 				return usage("--depth %d: 1 or more is wanted", depth)
@@ -80,6 +81,7 @@ type tree struct {
 	depth   int
 	options uaclient.BrowseOptions
 	classes ua.NodeClass // to show; 0: all
+	fold    bool         // an overview: leave out what is below Server, and most of long lists below the node
 	seen    map[ua.NodeID]bool
 	names   map[ua.NodeID]string // of reference types
 	shown   atomic.Int64
@@ -196,6 +198,11 @@ func (t *tree) below(ctx context.Context, node ua.NodeID, depth int, indent stri
 		refs = oncePerNode(refs, t.options.AllReferences)
 		slices.SortStableFunc(refs, ownFirst)
 	}
+	left := 0
+	if t.fold && depth > 1 && len(refs) > longList {
+		left = len(refs) - shownOfLong
+		refs = refs[:shownOfLong]
+	}
 	values := t.values(ctx, refs)
 	if err := ctx.Err(); err != nil {
 		return err // values that are missing for that reason are not shown as missing
@@ -203,7 +210,7 @@ func (t *tree) below(ctx context.Context, node ua.NodeID, depth int, indent stri
 	for i := range refs {
 		ref := &refs[i]
 		branch, more := "├─ ", "│  "
-		if i == len(refs)-1 {
+		if i == len(refs)-1 && left == 0 {
 			branch, more = "└─ ", "   "
 		}
 		local := ref.NodeID.IsLocal()
@@ -215,13 +222,28 @@ func (t *tree) below(ctx context.Context, node ua.NodeID, depth int, indent stri
 			continue
 		}
 		t.seen[ref.NodeID.NodeID] = true
-		if depth < t.depth {
+		if depth < t.depth && !t.folds(ref.NodeID.NodeID) {
 			if err := t.below(ctx, ref.NodeID.NodeID, depth+1, indent+more); err != nil {
 				return err
 			}
 		}
 	}
+	if left > 0 {
+		return t.printf("%s\n", t.paint(dim, fmt.Sprintf("%s└─ … %d more: browse %v, or give --depth", indent, left, node)))
+	}
 	return nil
+}
+
+// Of a list longer than longList an overview shows only the first few.
+const (
+	longList    = 20
+	shownOfLong = 8
+)
+
+// folds reports whether what is below a node is left out unless it is asked for: the hundreds of nodes
+// below Server are in every server, and bury those that make it another.
+func (t *tree) folds(node ua.NodeID) bool {
+	return t.fold && node == ua.ID(uaid.Server)
 }
 
 // oncePerNode drops further references to a node that has one already. With all kinds of references
@@ -355,6 +377,8 @@ func (t *tree) row(ctx context.Context, parent ua.NodeID, ref *ua.ReferenceDescr
 	}
 	if again {
 		text += "  " + t.paint(dim, "(shown above)")
+	} else if depth < t.depth && ref.NodeID.IsLocal() && t.folds(ref.NodeID.NodeID) {
+		text += "  " + t.paint(dim, "(much the same in every server: /Objects/Server or --depth shows it)")
 	}
 	return t.printf("%s\n", text)
 }

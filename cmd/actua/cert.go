@@ -155,7 +155,11 @@ func (a *app) certListCommand() *cobra.Command {
 			if len(all) == 0 {
 				text = "no certificates\n"
 			}
-			return a.printf("folder  %s\n\n%s", store.Dir(), text)
+			lists, err := store.ListRevocations()
+			if err != nil {
+				return ourPart(err, "%v", err)
+			}
+			return a.printf("folder  %s\n\n%s%s", store.Dir(), text, revocationTable(lists))
 		},
 	}
 	f.register(cmd)
@@ -164,43 +168,82 @@ func (a *app) certListCommand() *cobra.Command {
 
 func (a *app) certTrustCommand() *cobra.Command {
 	f := &certFlags{}
+	var issuer bool
 	cmd := &cobra.Command{
 		Use:   "trust THUMBPRINT|FILE...",
 		Short: "Trust a certificate: a rejected one by the beginning of its thumbprint, or a file",
 		Long: `Trust certificates from the next connection on. A rejected one is named by its
 thumbprint or the beginning of it; any other is given as a file in DER or PEM.
+Whom a trusted authority has issued a certificate to is trusted as well.
+
 Further certificates in a file are put into the issuers, which complete a
-chain, but are not trusted by themselves.`,
-		Example: "  actua cert trust 5A0F03B3\n  actua cert trust plant7.der --server",
-		Args:    exactly("THUMBPRINT|FILE..."),
+chain, but are not trusted by themselves; with --issuer all of them are. A file
+may also be the revocation list of an authority that is trusted or an issuer.`,
+		Example: "  actua cert trust 5A0F03B3\n  actua cert trust plant7.der --server\n" +
+			"  actua cert trust authority.pem authority.crl --server\n  actua cert trust intermediate.pem --issuer",
+		Args: exactly("THUMBPRINT|FILE..."),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.moveCertificates(f, args, []string{"rejected", "trusted"}, "trusted", func(s *uapki.Store, c stored) error {
-				for _, issuer := range c.chain {
-					if err := s.AddIssuer(issuer); err != nil {
-						return err
-					}
+			args, lists := separateLists(args)
+			to, move := "trusted", trust
+			if issuer {
+				to, move = "issuers", addIssuers
+			}
+			if len(args) > 0 {
+				if err := a.moveCertificates(f, args, []string{"rejected", "trusted"}, to, move); err != nil {
+					return err
 				}
-				return s.Trust(c.Certificate)
-			})
+			}
+			return a.addLists(f, lists)
 		},
 	}
+	cmd.Flags().BoolVar(&issuer, "issuer", false, "put authorities into the issuers, which complete chains, without trusting them")
 	f.register(cmd)
 	return cmd
 }
 
+func trust(s *uapki.Store, c stored) error {
+	for _, issuer := range c.chain {
+		if err := s.AddIssuer(issuer); err != nil {
+			return err
+		}
+	}
+	return s.Trust(c.Certificate)
+}
+
+func addIssuers(s *uapki.Store, c stored) error {
+	all := append([]*x509.Certificate{c.Certificate}, c.chain...)
+	for _, issuer := range all {
+		if !issuer.IsCA {
+			return fmt.Errorf("%s, %s, is no authority, so it issues nothing: trust it without --issuer", thumbprint(issuer), issuer.Subject)
+		}
+	}
+	for _, issuer := range all {
+		if err := s.AddIssuer(issuer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (a *app) certRejectCommand() *cobra.Command {
 	f := &certFlags{}
+	var issuer bool
 	cmd := &cobra.Command{
 		Use:     "reject THUMBPRINT|FILE...",
 		Short:   "Trust a certificate no longer: it goes to the rejected ones",
-		Example: "  actua cert reject 5A0F03B3\n  actua cert reject plant7.der --server",
+		Example: "  actua cert reject 5A0F03B3\n  actua cert reject plant7.der --server\n  actua cert reject 77C2A0E1 --issuer",
 		Args:    exactly("THUMBPRINT|FILE..."),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.moveCertificates(f, args, []string{"trusted", "rejected"}, "rejected", func(s *uapki.Store, c stored) error {
-				return s.Untrust(c.Certificate)
-			})
+			from := []string{"trusted", "rejected"}
+			move := func(s *uapki.Store, c stored) error { return s.Untrust(c.Certificate) }
+			if issuer {
+				from = []string{"issuers"}
+				move = func(s *uapki.Store, c stored) error { return s.RemoveIssuer(c.Certificate) }
+			}
+			return a.moveCertificates(f, args, from, "rejected", move)
 		},
 	}
+	cmd.Flags().BoolVar(&issuer, "issuer", false, "take an authority out of the issuers")
 	f.register(cmd)
 	return cmd
 }

@@ -309,7 +309,9 @@ func hint(e *uaclient.Error) string {
 		return " (check --user and --password)"
 	case errors.Is(e.Err, ua.BadIdentityTokenRejected) && e.Step == uaclient.StepEndpoints:
 		return " (`actua endpoints URL` lists what each endpoint accepts)"
-	case errors.Is(e.Err, ua.BadSecurityChecksFailed) || errors.Is(e.Err, ua.BadCertificateUntrusted):
+	case errors.Is(e.Err, ua.BadCertificateUntrusted):
+		return " (the server does not trust this client's certificate yet: its administrator moves it from the rejected ones to the trusted ones; `actua connect URL --explain` says more)"
+	case errors.Is(e.Err, ua.BadSecurityChecksFailed):
 		return " (the server may not trust this client's certificate yet: its administrator finds it among the rejected ones and moves it to the trusted ones; `actua connect URL --explain` says more)"
 	}
 	return ""

@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/actua/actua/ua/uaserver/memspace"
 )
 
 // The commands in docs/cli.md, docs/security.md and the README work against the demo profile, in the order in which they stand.
@@ -62,4 +65,36 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 	cancel()
 	<-done
+}
+
+// The nodesets that the pages serve together need no other.
+func TestDocumentedNodesets(t *testing.T) {
+	folder := os.Getenv("ACTUA_SCHEMA")
+	if folder == "" {
+		folder = filepath.Join("..", "..", "..", "shared", "schema")
+	}
+	folder = filepath.Join(folder, "nodesets")
+	if _, err := os.Stat(folder); err != nil {
+		t.Skipf("%v; set ACTUA_SCHEMA to the folder of the schema files", err)
+	}
+	n := 0
+	for _, name := range []string{"cli", "nodesets"} {
+		text, err := os.ReadFile("../../docs/" + name + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, command := range regexp.MustCompile(`(?m)^actua serve .*--nodeset.*$`).FindAllString(string(text), -1) {
+			var files []string
+			for _, m := range regexp.MustCompile(`--nodeset (\S+)`).FindAllStringSubmatch(command, -1) {
+				files = append(files, filepath.Join(folder, m[1]))
+			}
+			n++
+			if _, err := memspace.New("urn:test").ImportFiles(memspace.ImportOptions{}, files...); err != nil {
+				t.Errorf("%s.md: %s: %v", name, command, err)
+			}
+		}
+	}
+	if n < 2 {
+		t.Errorf("only %d commands found", n)
+	}
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/actua/actua/internal/config"
@@ -22,7 +24,7 @@ func (a *app) importNodesets(set *config.Config, space *memspace.Space) error {
 	report, err := space.ImportFiles(memspace.ImportOptions{Lenient: set.Lenient}, set.Nodesets...)
 	if err != nil {
 		hint := ""
-		if !set.Lenient {
+		if !set.Lenient && !errors.Is(err, fs.ErrNotExist) {
 			hint = " (--lenient leaves out what is wrong)"
 		}
 		return ourPart(err, "%v%s", err, hint)

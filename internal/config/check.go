@@ -66,6 +66,8 @@ func CheckListen(list []string) (int, string) {
 		switch {
 		case err != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" || !isPort(u.Port()):
 			return i, text + " is no address; such as opc.tcp://0.0.0.0:4840"
+		case u.Port() == "" && u.Hostname() != "" && isPort(u.Hostname()):
+			return i, text + " has a port where the host should be; did you mean opc.tcp://:" + u.Hostname() + "?"
 		case u.User != nil:
 			return i, u.Redacted() + ": an address to listen on has no user"
 		case u.Scheme == "opc.https" || u.Scheme == "https" || u.Scheme == "opc.wss":

@@ -124,3 +124,10 @@ func (l *lazy[T]) get(fetch func() (T, error)) (T, error) {
 	}
 	return v, err
 }
+
+// forget makes the next get fetch again.
+func (l *lazy[T]) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.done = false
+}

@@ -66,6 +66,8 @@ type Config struct {
 
 	// RequestTimeout bounds a call whose context has no deadline; default 30 s, negative for none.
 	RequestTimeout time.Duration
+	// Retry makes Dial try again until the server is there or the context ends. Nil: one attempt.
+	Retry *Retry
 	// ChannelLifetime is the requested lifetime of a security token; 0 is the link's default.
 	ChannelLifetime time.Duration
 	// Messages bounds what goes over the wire.
@@ -75,7 +77,7 @@ type Config struct {
 	// Dialer opens connections; nil is a plain net.Dialer.
 	Dialer func(ctx context.Context, network, address string) (net.Conn, error)
 	// Trace hears of each step of Dial as it ends, on the goroutine that dials and in their order; the
-	// last one may have failed. Nil: nobody does.
+	// last one may have failed; with Retry that goes for each attempt. Nil: nobody does.
 	Trace func(Progress)
 	// Log receives what is worth knowing; nil discards.
 	Log *slog.Logger
@@ -173,6 +175,9 @@ func (c *Config) check() (*settings, error) {
 	defaultTo(&s.RequestTimeout, 30*time.Second)
 	if s.SessionTimeout < 0 || s.ChannelLifetime < 0 {
 		return nil, reason(ua.BadConfigurationError, "a negative timeout")
+	}
+	if err := s.checkRetry(); err != nil {
+		return nil, err
 	}
 	if s.Types == nil {
 		s.Types = new(ua.TypeTable)

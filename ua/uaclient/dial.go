@@ -32,12 +32,20 @@ type Client struct {
 //
 // The host that was dialled is used throughout, whatever the server's endpoints call it. Every error is
 // an *Error that names the step. A failed Dial leaves no session behind at the server: one that was
-// created is closed.
+// created is closed. With Config.Retry it tries again while the server is absent.
 func Dial(ctx context.Context, address string, config *Config) (*Client, error) {
 	s, u, err := prepare("Dial", address, config)
 	if err != nil {
 		return nil, err
 	}
+	if s.Retry != nil {
+		return s.keepDialling(ctx, u)
+	}
+	return s.dial(ctx, u)
+}
+
+// dial is one attempt. The settings are its own from now on.
+func (s *settings) dial(ctx context.Context, u *url.URL) (*Client, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
 	c := &Client{settings: s, url: u}

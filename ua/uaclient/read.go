@@ -43,7 +43,8 @@ func (c *Client) ReadValues(ctx context.Context, nodes ...ua.NodeID) ([]ua.DataV
 	return c.ReadAttributes(ctx, items)
 }
 
-// ReadAttributes is ReadValues for any attributes, ranges and data encodings.
+// ReadAttributes is ReadValues for any attributes, ranges and data encodings. Of several items, one whose
+// value is too large for an answer has that as its status.
 func (c *Client) ReadAttributes(ctx context.Context, items []ua.ReadValueID) ([]ua.DataValue, error) {
 	values := make([]ua.DataValue, 0, len(items))
 	limit := c.limit(ctx, len(items), func(l *Limits) uint32 { return l.MaxNodesPerRead })
@@ -53,6 +54,9 @@ func (c *Client) ReadAttributes(ctx context.Context, items []ua.ReadValueID) ([]
 		})
 		if err == nil {
 			values = append(values, resp.Results...)
+		} else if tooLarge(err) && to-from == 1 && len(items) > 1 {
+			values = append(values, ua.DataValue{Status: ua.StatusOf(err)})
+			return nil
 		}
 		return err
 	})
@@ -62,8 +66,8 @@ func (c *Client) ReadAttributes(ctx context.Context, items []ua.ReadValueID) ([]
 	return values, nil
 }
 
-// NamespaceArray reads the server's namespace URIs, once a session (Part 5, 6.3.1). The index of a URI
-// is the namespace index of NodeIds.
+// NamespaceArray reads the server's namespace URIs, once a session and when Resolve or a NodeList misses one
+// (Part 5, 6.3.1). The index of a URI is the namespace index of NodeIds.
 func (c *Client) NamespaceArray(ctx context.Context) ([]string, error) {
 	return c.spaces.get(func() ([]string, error) {
 		v, err := c.ReadValue(ctx, ua.ID(uaid.Server_NamespaceArray))
@@ -77,6 +81,12 @@ func (c *Client) NamespaceArray(ctx context.Context) ([]string, error) {
 		c.settings.Types.SetNamespaces(uris)
 		return uris, nil
 	})
+}
+
+// namespacesAgain reads the namespaces anew: a server may add some while it runs.
+func (c *Client) namespacesAgain(ctx context.Context) ([]string, error) {
+	c.spaces.forget()
+	return c.NamespaceArray(ctx)
 }
 
 // Resolve turns an ExpandedNodeId into the NodeId of this server: a namespace URI becomes its index.
@@ -93,10 +103,14 @@ func (c *Client) Resolve(ctx context.Context, id ua.ExpandedNodeID) (ua.NodeID, 
 	if err != nil {
 		return ua.NodeID{}, err
 	}
-	for i, uri := range uris {
-		if uri == id.NamespaceURI {
-			return id.NodeID.WithNamespace(uint16(i)), nil
-		}
+	if local, ok := id.Resolve(uris); ok {
+		return local, nil
+	}
+	if uris, err = c.namespacesAgain(ctx); err != nil {
+		return ua.NodeID{}, err
+	}
+	if local, ok := id.Resolve(uris); ok {
+		return local, nil
 	}
 	return ua.NodeID{}, &Error{Step: StepService, Op: "Resolve", Node: id.String(),
 		Err: reason(ua.BadNodeIdUnknown, "the server has no namespace %q", id.NamespaceURI)}

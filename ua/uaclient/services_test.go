@@ -322,7 +322,7 @@ func TestParseURL(t *testing.T) {
 			t.Errorf("%q: %v, %v", text, u, err)
 		}
 	}
-	for _, text := range []string{"", "opc.tcp://", "opc.tcp://:4840", "ftp://x", "opc.tcp://u:p@x", "a b"} {
+	for _, text := range []string{"", "opc.tcp://", "opc.tcp://:4840", "ftp://x", "opc.tcp://u:p@x", "a b", "x:0", "x:65536", "x:48500000"} {
 		if u, err := uaclient.ParseURL(text); !errors.Is(err, ua.BadTcpEndpointUrlInvalid) {
 			t.Errorf("%q: %v, %v", text, u, err)
 		}

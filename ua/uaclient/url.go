@@ -3,6 +3,7 @@ package uaclient
 import (
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/actua/actua/ua"
@@ -38,6 +39,11 @@ func ParseURL(text string) (*url.URL, error) {
 	}
 	if u.User != nil {
 		return nil, reason(ua.BadTcpEndpointUrlInvalid, "address of a server with a user name or password in it: give them apart")
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return nil, reason(ua.BadTcpEndpointUrlInvalid, "address %.200q: the port is not between 1 and 65535", text)
+		}
 	}
 	if u.Port() == "" {
 		u.Host = net.JoinHostPort(u.Hostname(), DefaultPort)

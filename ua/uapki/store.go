@@ -196,6 +196,14 @@ func (s *Store) AddIssuer(cert *x509.Certificate) error {
 	return nil
 }
 
+// RemoveIssuer takes an authority's certificate out of issuers/certs and records it among the rejected.
+func (s *Store) RemoveIssuer(cert *x509.Certificate) error {
+	if err := s.remove(&s.issuers, cert); err != nil {
+		return err
+	}
+	return s.Reject(cert)
+}
+
 // ListTrusted returns the certificates in trusted/certs that can be read.
 func (s *Store) ListTrusted() ([]Entry, error) { return s.list(&s.trusted) }
 
@@ -236,20 +244,24 @@ func (s *Store) Problems() []error {
 // fileName names a certificate's file the way other OPC UA products do. The
 // common name comes from a peer, so only harmless characters of it are used.
 func fileName(cert *x509.Certificate) string {
+	return plainName(cert.Subject.CommonName) + " [" + hexThumbprint(cert) + "].der"
+}
+
+func plainName(commonName string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
 			return r
 		}
 		return '_'
-	}, cert.Subject.CommonName)
+	}, commonName)
 	if len(name) > 64 {
 		name = name[:64]
 	}
 	if name == "" {
 		name = "certificate"
 	}
-	return name + " [" + hexThumbprint(cert) + "].der"
+	return name
 }
 
 func hexThumbprint(cert *x509.Certificate) string {
