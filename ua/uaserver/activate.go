@@ -14,14 +14,25 @@ const maxLocales = 32
 // activateSession is the service ActivateSession (Part 4, 5.7.3): it logs a user in, also another one
 // than before, and moves the session to the channel of the request.
 func activateSession(k *call, q *ua.ActivateSessionRequest, p *ua.ActivateSessionResponse) outcome {
-	return k.handshake(func(k *call) {
+	work := func(k *call) {
 		if err := k.activate(q, p); err != nil {
 			status := ua.StatusOf(err)
 			k.server.stats.loginsRejected.Add(1)
 			k.server.log.Warn("login refused", "remote", k.conn.remote(), "session", clip(k.session.name), "error", err)
 			k.fail(status, "")
 		}
-	})
+	}
+	if k.conn.channel.Policy().IsNone() && namesNobody(&q.UserIdentityToken) {
+		work(k) // nothing to verify, and nobody to ask
+		return answered
+	}
+	return k.handshake(work)
+}
+
+// namesNobody reports whether a token is an anonymous one.
+func namesNobody(token *ua.ExtensionObject) bool {
+	_, anonymous := token.Value.(*ua.AnonymousIdentityToken)
+	return anonymous || token.IsNull()
 }
 
 func (k *call) activate(q *ua.ActivateSessionRequest, p *ua.ActivateSessionResponse) error {

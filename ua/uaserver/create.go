@@ -23,12 +23,16 @@ const maxDescription = 32 << 10
 // defaultSessionTimeout is given to clients that ask for 0.
 const defaultSessionTimeout = 2 * time.Minute
 
-// createSession is the service CreateSession (Part 4, 5.7.2). Signing takes a while, so it runs on a
-// goroutine of its own.
+// createSession is the service CreateSession (Part 4, 5.7.2). Signing takes a while, so where there is
+// something to sign it runs on a goroutine of its own.
 func createSession(k *call, q *ua.CreateSessionRequest, p *ua.CreateSessionResponse) outcome {
 	s := k.server
 	if s.stopping.Load() {
 		return k.fail(ua.BadServerHalted, "the server is being stopped")
+	}
+	if k.conn.channel.Policy().IsNone() {
+		k.createSession(q, p)
+		return answered
 	}
 	return k.handshake(func(k *call) { k.createSession(q, p) })
 }

@@ -1,5 +1,10 @@
 package tcp
 
+import "sync/atomic"
+
+// keyWork is how many operations of all gates run or wait; see loop.wait.
+var keyWork atomic.Int32
+
 // Gate bounds how many operations with private keys are worked on at a time. One takes milliseconds of a
 // processor, and whoever finds the port can order them: without a bound a flood of OpenSecureChannel
 // requests would have hundreds of them take turns with the requests of everybody else. Those that wait
@@ -26,6 +31,8 @@ func (g *Gate) Do(known bool, operation func()) {
 	if known {
 		lane = g.known
 	}
+	keyWork.Add(1)
+	defer keyWork.Add(-1)
 	lane <- struct{}{}
 	defer func() { <-lane }()
 	operation()

@@ -81,6 +81,7 @@ type loop struct {
 	events [128]syscall.EpollEvent
 	buf    []byte // what all connections read into
 	next   time.Time
+	door   door
 
 	mu      sync.Mutex
 	posted  []*polled
@@ -102,6 +103,10 @@ func newLoop() (*loop, error) {
 		return nil, e
 	}
 	l := &loop{ep: ep, bell: int(bell), buf: make([]byte, bulkBuffer)}
+	if err := l.door.open(l); err != nil {
+		l.close()
+		return nil, err
+	}
 	err = syscall.EpollCtl(ep, syscall.EPOLL_CTL_ADD, l.bell, &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: bellSlot})
 	if err != nil {
 		l.close()
@@ -113,6 +118,7 @@ func newLoop() (*loop, error) {
 func (l *loop) close() {
 	_ = syscall.Close(l.bell)
 	_ = syscall.Close(l.ep)
+	l.door.close()
 }
 
 func (l *loop) stop() {
@@ -147,7 +153,7 @@ func (l *loop) post(p *polled) {
 func (l *loop) run() {
 	defer l.close()
 	for {
-		n, err := syscall.EpollWait(l.ep, l.events[:], l.timeout())
+		n, err := l.wait()
 		if err != nil && err != syscall.EINTR {
 			panic("opcua: waiting for connections: " + err.Error()) // a descriptor that is none: a fault of this file
 		}
@@ -169,6 +175,17 @@ func (l *loop) run() {
 			}
 		}
 	}
+}
+
+// wait waits for events. A thread that waits in the kernel keeps a processor of Go's scheduler, which
+// somebody takes from it when all are wanted, and gives it back later: that costs little, but not when
+// it is so for each event. So while others of this package compute, the loop waits as other goroutines do.
+func (l *loop) wait() (int, error) {
+	if keyWork.Load() == 0 {
+		l.door.shut()
+		return syscall.EpollWait(l.ep, l.events[:], l.timeout())
+	}
+	return l.door.wait(l.next)
 }
 
 // timeout is how long to wait, in milliseconds; -1 for ever.

@@ -234,6 +234,13 @@ func (o *outbound) fullLocked() bool {
 	return o.writing && o.err == nil && o.buf != nil && len(*o.buf) > heldBytes
 }
 
+// full reports whether much waits for the peer.
+func (o *outbound) full() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.fullLocked()
+}
+
 // ebb waits while much waits for the peer: one that sends requests faster than it reads answers is
 // read no faster than that.
 func (o *outbound) ebb() {

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-	"unsafe"
 
 	"github.com/actua/actua/ua"
 	"github.com/actua/actua/ua/internal/uacp"
@@ -66,12 +65,12 @@ var errAgain = errors.New("nothing to read")
 // Read reads without waiting.
 func (p *polled) Read(b []byte) (int, error) {
 	for {
-		n, _, e := syscall.RawSyscall6(syscall.SYS_RECVFROM, uintptr(p.fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), syscall.MSG_DONTWAIT, 0, 0)
+		n, e := receive(p.fd, b)
 		switch {
 		case e == 0 && n == 0:
 			return 0, io.EOF
 		case e == 0:
-			return int(n), nil
+			return n, nil
 		case e == syscall.EAGAIN:
 			return 0, errAgain
 		case e != syscall.EINTR:
@@ -83,10 +82,10 @@ func (p *polled) Read(b []byte) (int, error) {
 // send implements sender without waiting.
 func (p *polled) send(b []byte) (n int, err error) {
 	for n < len(b) {
-		k, _, e := syscall.RawSyscall6(syscall.SYS_SENDTO, uintptr(p.fd), uintptr(unsafe.Pointer(&b[n])), uintptr(len(b)-n), syscall.MSG_DONTWAIT|syscall.MSG_NOSIGNAL, 0, 0)
+		k, e := transmit(p.fd, b[n:])
 		switch {
 		case e == 0:
-			n += int(k)
+			n += k
 		case e == syscall.EAGAIN:
 			p.stuckBy.Store(time.Now().Add(p.c.cfg.WriteTimeout).UnixNano())
 			p.blocked.Store(true)
@@ -446,11 +445,4 @@ func (o *outbound) idle() bool {
 		o.stuck, o.writing = nil, false
 	}
 	return !o.writing && (o.buf == nil || o.err != nil)
-}
-
-// full reports whether much waits for the peer.
-func (o *outbound) full() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.fullLocked()
 }
