@@ -77,6 +77,7 @@ type Config struct {
 	// namespace 0, "http://opcfoundation.org/UA/".
 	Nodes []NodeManager
 	// Logger gets a line for each refused or hostile client, at most 20 a second; default slog.Default.
+	// It is called where requests are handled: it must not wait for this server.
 	Logger *slog.Logger
 	// Now is the clock; default time.Now. It is called with locks held and must not use the server.
 	Now func() time.Time

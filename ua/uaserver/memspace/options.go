@@ -109,7 +109,7 @@ func OnWrite(f WriteFunc) Option { return func(s *settings) { s.hooks.onWrite = 
 func OnRead(f ReadFunc) Option { return func(s *settings) { s.hooks.onRead = f } }
 
 // NonBlocking declares that the callbacks of a node return at once; they then run where the request
-// was read, which is faster. One that blocks all the same delays all requests of its client.
+// was read, which is faster. One that blocks all the same delays the requests of many clients.
 func NonBlocking() Option { return func(s *settings) { s.hooks.nonBlocking = true } }
 
 // WithSampling is the MinimumSamplingInterval of a variable in ms; 0, the default, for changes that
