@@ -2,6 +2,7 @@ package subs
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/actua/actua/ua"
 	"github.com/actua/actua/ua/uabin"
@@ -47,7 +48,7 @@ func (m *Message) encode(b []byte) []byte {
 	if m.kind&hasEvents != 0 {
 		at := len(b) + objectHeader
 		b = appendObjectHeader(b, eventListBinary)
-		b = uabin.AppendLen(b, len(m.events), false)
+		b = uabin.AppendLen(b, len(m.events), m.events == nil)
 		for i := range m.events {
 			b = m.events[i].AppendBinary(b)
 		}
@@ -56,7 +57,7 @@ func (m *Message) encode(b []byte) []byte {
 	if m.kind&hasData != 0 {
 		at := len(b) + objectHeader
 		b = appendObjectHeader(b, dataChangeBinary)
-		b = uabin.AppendLen(b, len(m.data), false)
+		b = uabin.AppendLen(b, len(m.data), m.data == nil)
 		for i := range m.data {
 			n := &m.data[i]
 			b = uabin.AppendUint32(b, n.ClientHandle)
@@ -150,4 +151,36 @@ func ForgetView(v *ua.NotificationMessage) {
 		}
 	}
 	v.NotificationData = parts[:0]
+}
+
+// DecodeMessage makes a message of its binary form, as a store on disk or another machine keeps it. Nothing of
+// it comes from or goes to a pool; the caller has its one raw reference. Other parts than
+// AppendBinary makes are BadDecodingError, as is what is left over.
+func DecodeMessage(b []byte) (*Message, error) {
+	r := uabin.NewReader(b)
+	var v ua.NotificationMessage
+	v.DecodeBinary(r)
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	if len(r.Rest()) != 0 {
+		return nil, fmt.Errorf("%w: %d bytes behind a NotificationMessage", ua.BadDecodingError, len(r.Rest()))
+	}
+	m := RestoredMessage(v.SequenceNumber, v.PublishTime, nil, nil)
+	for i := range v.NotificationData {
+		var kind uint8
+		switch s := v.NotificationData[i].Value.(type) {
+		case *ua.EventNotificationList:
+			kind, m.events = hasEvents, s.Events
+		case *ua.DataChangeNotification:
+			kind, m.data, m.diags = hasData, s.MonitoredItems, s.DiagnosticInfos
+		case *ua.StatusChangeNotification:
+			kind, m.status = hasStatus, *s
+		}
+		if kind <= m.kind { // 0, or not in the order in which messages are made
+			return nil, fmt.Errorf("%w: notification %d of type %v does not belong there", ua.BadDecodingError, i, v.NotificationData[i].TypeID)
+		}
+		m.kind |= kind
+	}
+	return m, nil
 }

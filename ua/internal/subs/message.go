@@ -37,10 +37,10 @@ type Message struct {
 	last holder // who released last, in checking builds
 }
 
-// Bits of Message.kind.
+// Bits of Message.kind, in the order in which the parts are encoded.
 const (
-	hasData = 1 << iota
-	hasEvents
+	hasEvents = 1 << iota
+	hasData
 	hasStatus
 )
 
@@ -64,7 +64,7 @@ func RestoredMessage(number uint32, published ua.DateTime, data []ua.MonitoredIt
 	m := &Message{SequenceNumber: number, PublishTime: published}
 	m.refs.Store(1)
 	if data != nil {
-		m.data, m.kind = data, hasData
+		m.data, m.kind = data, m.kind|hasData
 	}
 	if events != nil {
 		m.events, m.kind = events, m.kind|hasEvents
