@@ -96,16 +96,17 @@ func TestLeaseFailedSendReleasesTwice(t *testing.T) {
 	p := testPools(t)
 	q, m, r := enqueued(t, p, "data")
 	type answer struct {
-		header [8]byte
+		MoreNotifications bool
 		Ref
 	}
 	var response, duplicate answer
+	response.MoreNotifications = true
 	response.Move(r)
 	// The copy that vet forbids, as foreign code makes it.
 	reflect.ValueOf(&duplicate).Elem().Set(reflect.ValueOf(&response).Elem())
 	response.Release()
 	response.Release()
-	if duplicate.Message() != nil {
+	if !duplicate.MoreNotifications || duplicate.Message() != nil {
 		t.Error("a copy of the response has a claim")
 	}
 	duplicate.Release()
@@ -113,14 +114,19 @@ func TestLeaseFailedSendReleasesTwice(t *testing.T) {
 	if recycled(m) {
 		t.Fatal("recycled though the queue has it")
 	}
+	var again Ref // of a Republish: the releases too many must not be on its account
+	if s := q.FindForRepublish(1, &again); s != ua.Good {
+		t.Fatal(s)
+	}
 	before := p.Stats().Messages.Returns
 	q.Acknowledge(1)
-	if !recycled(m) {
-		t.Error("not recycled when the queue let go")
-	}
 	response.Release()
 	duplicate.Release()
-	if n := p.Stats().Messages.Returns - before; n != 1 {
+	if recycled(m) {
+		t.Fatal("recycled though another response has it")
+	}
+	again.Release()
+	if n := p.Stats().Messages.Returns - before; n != 1 || !recycled(m) {
 		t.Errorf("recycled %d times", n)
 	}
 	drained(t, p)
@@ -228,6 +234,11 @@ func TestLeaseOverflowReturnsAtOnce(t *testing.T) {
 	}
 	if !more || q.Dropped() != 3 || q.Discarded() != 3 || r.Message() != all[3] {
 		t.Errorf("more %v, dropped %d, discarded %d", more, q.Dropped(), q.Discarded())
+	}
+	// An evicted one goes at once too, but for the response that still has it.
+	add(q, p, 2)
+	if recycled(all[3]) || !recycled(all[4]) {
+		t.Errorf("evicted: the one being sent is recycled %v, the one that was not sent %v", recycled(all[3]), recycled(all[4]))
 	}
 	r.Release()
 	q.Clear()

@@ -168,6 +168,9 @@ func (r *Ref) Adopt(m *Message) {
 
 // Move takes over what another Ref holds, which is left with nothing, as when a response is parked.
 func (r *Ref) Move(from *Ref) {
+	if r == from {
+		return
+	}
 	r.Release()
 	if from.self != from {
 		return
