@@ -98,6 +98,7 @@ var walls = []wall{
 	{from: "ua/internal/uacp", not: []string{"net", "os"}, why: "framing is pure"},
 	{from: "ua/internal/secpol", not: []string{"net", "os"}, why: "cryptography is pure"},
 	{from: "ua/internal", not: []string{module + "/ua/uaclient", module + "/ua/uaserver", "github.com/spf13"}, why: "what both sides share knows neither"},
+	{from: "internal/lease", not: []string{module, "net", "os", "io", "time"}, why: "pools know nobody and wait for nothing"},
 	{from: "examples", not: []string{module + "/ua/internal", module + "/internal"}, why: "examples use what users can use"},
 }
 

@@ -310,3 +310,30 @@ func BenchmarkMessage(b *testing.B) {
 		m.release()
 	})
 }
+
+// FuzzDecodeMessage: what is taken from a store is written back in a form that is read again as the same.
+func FuzzDecodeMessage(f *testing.F) {
+	p, rnd := testPools(f), rand.New(rand.NewPCG(5, 6))
+	for range 40 {
+		m := randomMessage(p, rnd)
+		f.Add(m.AppendBinary(nil))
+		m.release()
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := DecodeMessage(b)
+		if err != nil {
+			if m != nil {
+				t.Fatal("a message and an error")
+			}
+			return
+		}
+		first := m.AppendBinary(nil)
+		again, err := DecodeMessage(first)
+		if err != nil {
+			t.Fatalf("%v in what was written: % x", err, first)
+		}
+		if second := again.AppendBinary(nil); !bytes.Equal(first, second) {
+			t.Fatalf("% x\nbecame\n% x", first, second)
+		}
+	})
+}
