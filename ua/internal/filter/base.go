@@ -50,7 +50,10 @@ func NewBaseEvent(b Base) *BaseEvent {
 	s[EventID] = ua.ByteString(b.EventID)
 	s[EventType] = b.EventType.Variant()
 	s[SourceNode] = b.SourceNode.Variant()
-	s[SourceName] = ua.String(b.SourceName)
+	s[SourceName] = ua.Null(ua.TypeString)
+	if b.SourceName != "" {
+		s[SourceName] = ua.String(b.SourceName)
+	}
 	s[Time] = b.Time.Variant()
 	s[ReceiveTime] = b.ReceiveTime.Variant()
 	if b.LocalTime != nil {

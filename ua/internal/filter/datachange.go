@@ -92,7 +92,7 @@ func CompileDataChange(f *ua.DataChangeFilter, v Variable, types SubtypeTree) (D
 // info type that makes it valid (Part 4, 7.39).
 const changeMask = ^ua.StatusCode(0x0480)
 
-// Reports decides whether next is reported after last, the value that was last accepted for the
+// Accept decides whether next is reported after last, the value that was last accepted for the
 // item's queue (the "last cached value" of Part 8, 7.2). The first value of an item is always
 // reported, without asking. Timestamps are compared where the trigger says so; the server's never.
 //
@@ -101,7 +101,7 @@ const changeMask = ^ua.StatusCode(0x0480)
 // and again when it is a number; infinities are equal to themselves and beyond any deadband of
 // everything else. Of an array one element suffices, and so does another length or shape. A value of
 // another type is a change; where a type is no number, so is any difference.
-func (c DataChange) Reports(last, next *ua.DataValue) bool {
+func (c DataChange) Accept(last, next *ua.DataValue) bool {
 	if (last.Status^next.Status)&changeMask != 0 {
 		return true
 	}
@@ -109,7 +109,7 @@ func (c DataChange) Reports(last, next *ua.DataValue) bool {
 	case statusOnly:
 		return false
 	case statusValueTimestamp:
-		if last.SourceTimestamp != next.SourceTimestamp || last.SourcePicoseconds != next.SourcePicoseconds {
+		if last.SourceTimestamp != next.SourceTimestamp || last.SourcePicoseconds != next.SourcePicoseconds && next.SourceTimestamp != 0 {
 			return true
 		}
 	}

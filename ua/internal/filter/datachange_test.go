@@ -127,7 +127,7 @@ func follow(c DataChange, values ...ua.DataValue) (reported []int) {
 	last := &values[0]
 	reported = append(reported, 0)
 	for i := range values[1:] {
-		if next := &values[i+1]; c.Reports(last, next) {
+		if next := &values[i+1]; c.Accept(last, next) {
 			reported = append(reported, i+1)
 			last = next
 		}
@@ -246,10 +246,10 @@ func TestDeadbandOfEveryNumber(t *testing.T) {
 	} {
 		d := compiled(t, absolute(c.deadband), Variable{})
 		a, b := ua.DataValue{Value: c.a}, ua.DataValue{Value: c.b}
-		if got := d.Reports(&a, &b); got != c.want {
+		if got := d.Accept(&a, &b); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
-		if got := d.Reports(&b, &a); got != c.want {
+		if got := d.Accept(&b, &a); got != c.want {
 			t.Errorf("%s, the other way: %v", name, got)
 		}
 	}
@@ -295,10 +295,10 @@ func TestDeadbandOfArrays(t *testing.T) {
 	} {
 		d := compiled(t, absolute(1), Variable{})
 		a, b := ua.DataValue{Value: c.a}, ua.DataValue{Value: c.b}
-		if got := d.Reports(&a, &b); got != c.want {
+		if got := d.Accept(&a, &b); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
-		if n := testing.AllocsPerRun(20, func() { d.Reports(&a, &b) }); n != 0 {
+		if n := testing.AllocsPerRun(20, func() { d.Accept(&a, &b) }); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
@@ -318,14 +318,14 @@ func TestDataChangeIsSmall(t *testing.T) {
 	}
 }
 
-func BenchmarkReports(b *testing.B) {
+func BenchmarkAccept(b *testing.B) {
 	values := [2]ua.DataValue{{Value: ua.Double(1), SourceTimestamp: 1}, {Value: ua.Double(1.5), SourceTimestamp: 2}}
 	for name, c := range map[string]DataChange{"none": {}, "absolute": compiled(b, absolute(1), Variable{})} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			i, n := 0, 0
 			for b.Loop() {
-				if c.Reports(&values[i&1], &values[(i+1)&1]) {
+				if c.Accept(&values[i&1], &values[(i+1)&1]) {
 					n++
 				}
 				i++
@@ -337,7 +337,7 @@ func BenchmarkReports(b *testing.B) {
 	b.Run("array of 1000", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if c.Reports(&many[0], &many[1]) {
+			if c.Accept(&many[0], &many[1]) {
 				b.Fatal("reported")
 			}
 		}

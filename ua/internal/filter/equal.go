@@ -139,10 +139,11 @@ func equalBy[T ua.Element](a, b ua.Variant, equal func(x, y T) bool) bool {
 	return slices.EqualFunc(x, y, equal)
 }
 
+// equalDataValues ignores picoseconds without their time, which count as absent.
 func equalDataValues(x, y ua.DataValue) bool {
-	v, w := x.Value, y.Value
-	x.Value, y.Value = ua.Variant{}, ua.Variant{}
-	return x == y && Equal(v, w)
+	return x.Status == y.Status && x.SourceTimestamp == y.SourceTimestamp && x.ServerTimestamp == y.ServerTimestamp &&
+		(x.SourcePicoseconds == y.SourcePicoseconds || x.SourceTimestamp == 0) &&
+		(x.ServerPicoseconds == y.ServerPicoseconds || x.ServerTimestamp == 0) && Equal(x.Value, y.Value)
 }
 
 // encodings is memory for two encoded forms, with copies of the values: what a structure's append
