@@ -35,7 +35,7 @@ type class[T any] struct {
 }
 
 // NewSlices makes a pool whose classes keep as many slices as bound allows: at most bound, at most
-// bound x Weight elements, at least four. It returns ErrBound when bound is not positive.
+// bound x Weight elements, at least two. It returns ErrBound when bound is not positive.
 func NewSlices[T any](bound int, opt SliceOptions[T]) (*Slices[T], error) {
 	if bound <= 0 {
 		return nil, fmt.Errorf("%w, it is %d", ErrBound, bound)
@@ -56,7 +56,7 @@ func NewSlices[T any](bound int, opt SliceOptions[T]) (*Slices[T], error) {
 
 func (s *Slices[T]) setClasses(bound int64) {
 	for _, c := range s.classes {
-		n := min(max(bound*int64(s.opt.Weight)/int64(c.size), 4), max(bound, 4))
+		n := min(max(bound*int64(s.opt.Weight)/int64(c.size), 2), max(bound, 2))
 		_ = c.Raise(int(n)) // positive
 	}
 }

@@ -149,7 +149,8 @@ func (m *Message) release() {
 
 // Ref is the claim of one owner on a message. Release gives it up once, however often and by however many
 // goroutines it is called. The zero value claims nothing. A Ref stays where it is: a copy of it, or of the
-// struct it is in, claims nothing.
+// struct it is in, claims nothing. Acquire, Adopt and Move are for its owner, who is done with what the Ref
+// held before.
 type Ref struct {
 	m    atomic.Pointer[Message]
 	self *Ref // tells a copy

@@ -18,9 +18,9 @@ type Pools struct {
 
 // Largest slices kept, in elements. What is larger is left to the collector.
 const (
-	maxPooledNotifications = 1 << 16
-	maxPooledFields        = 1 << 18
-	maxPooledBytes         = 1 << 22
+	maxPooledNotifications = 1 << 14
+	maxPooledFields        = 1 << 16
+	maxPooledBytes         = 1 << 20
 )
 
 // NewPools makes pools with the bound of lease.DefaultBound notifications, or the given one. A bound
@@ -37,7 +37,7 @@ func NewPools(bound int) (*Pools, error) {
 	// large as their class, hence the weights.
 	p.data, _ = lease.NewSlices(bound, lease.SliceOptions[ua.MonitoredItemNotification]{MinLen: 1, MaxLen: maxPooledNotifications, Weight: 8, Poison: poisonData})
 	p.events, _ = lease.NewSlices(bound, lease.SliceOptions[ua.EventFieldList]{MinLen: 1, MaxLen: maxPooledNotifications, Weight: 8, Poison: poisonEvents})
-	p.fields, _ = lease.NewSlices(bound, lease.SliceOptions[ua.Variant]{MinLen: 4, MaxLen: maxPooledFields, Weight: 64, Poison: poisonFields})
+	p.fields, _ = lease.NewSlices(bound, lease.SliceOptions[ua.Variant]{MinLen: 4, MaxLen: maxPooledFields, Weight: 32, Poison: poisonFields})
 	p.bytes, _ = lease.NewSlices(bound, lease.SliceOptions[byte]{MinLen: 64, MaxLen: maxPooledBytes, Weight: 512, Poison: poisonBytes})
 	return p, nil
 }
