@@ -12,6 +12,9 @@ type SliceOptions[T any] struct {
 	MinLen, MaxLen int // smallest and largest size kept, rounded up to powers of two
 	// Weight is how many elements of each size may be kept for each unit of the bound; 0 means 1.
 	Weight int
+	// Dirty leaves the elements as they are, for those who overwrite all that they rent and keep nothing
+	// alive by it.
+	Dirty bool
 	// Poison overwrites a slice that was given back in a build with Checking.
 	Poison func([]T)
 }
@@ -87,7 +90,7 @@ func (s *Slices[T]) classFor(n int) *class[T] {
 	return s.classes[i]
 }
 
-// Rent returns a slice of n zero elements. Its capacity is that of its class: pass s[:n:n] on, and keep
+// Rent returns a slice of n elements, zero unless Dirty. Its capacity is that of its class: pass s[:n:n] on, and keep
 // s itself for Return. For n <= 0 it returns nil.
 func (s *Slices[T]) Rent(n int) []T {
 	if n <= 0 {
@@ -99,13 +102,13 @@ func (s *Slices[T]) Rent(n int) []T {
 		return make([]T, n)
 	}
 	b := unsafe.Slice(c.Pool.Rent(), c.size)
-	if Checking {
+	if Checking && !s.opt.Dirty {
 		clear(b) // of the pattern
 	}
 	return b[:n]
 }
 
-// Return clears a slice of Rent and gives it back; the caller must not keep anything of it. A slice
+// Return clears a slice of Rent, unless Dirty, and gives it back; the caller must not keep anything of it. A slice
 // whose capacity is of no class cannot be from here and is left to the collector.
 func (s *Slices[T]) Return(b []T) {
 	if cap(b) == 0 {
@@ -120,7 +123,9 @@ func (s *Slices[T]) Return(b []T) {
 		s.foreign.Add(1)
 		return
 	}
-	clear(b) // the elements behind len(b) were never given out
+	if !s.opt.Dirty {
+		clear(b) // the elements behind len(b) were never given out
+	}
 	if Checking && s.opt.Poison != nil {
 		s.opt.Poison(b[:cap(b)])
 	}

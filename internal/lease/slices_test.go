@@ -60,6 +60,19 @@ func TestSlicesClearedAndUsedAgain(t *testing.T) {
 	}
 }
 
+func TestSlicesDirty(t *testing.T) {
+	s, err := NewSlices(8, SliceOptions[byte]{MinLen: 4, MaxLen: 64, Dirty: true, Poison: func(b []byte) { b[0] = 0xDB }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := s.Rent(4)
+	b[0] = 42
+	s.Return(b)
+	if want := map[bool]byte{true: 0xDB, false: 42}[Checking]; s.Rent(4)[0] != want {
+		t.Errorf("not left as it was: %d", b[0])
+	}
+}
+
 // TestSlicesForeign: what cannot be from the pool never gets into it.
 func TestSlicesForeign(t *testing.T) {
 	s := newTestSlices(t, 16)

@@ -6,6 +6,7 @@ const (
 	sentF    = "ua/internal/subs/sent.go"
 	storeF   = "ua/internal/subs/store.go"
 	recycleF = "ua/internal/subs/recycle.go"
+	poolF    = "internal/lease/pool.go"
 )
 
 // table lists the mutations. Names are what the script prints.
@@ -63,6 +64,23 @@ var table = []mutation{
 			{storeF, "	for _, m := range state.Messages { // before the old ones are released: most are the same\n		m.Retain()\n	}\n", ""},
 			{storeF, "	for _, m := range d.Added { // before others are released: they may be the same\n		m.Retain()\n	}\n", ""},
 		},
+	},
+	// Pools.
+	{
+		name: "pools have no bound", pkg: "./internal/lease", cases: `^Test(PoolBound|PoolRaise)$`,
+		edits: []edit{{poolF, "	limit := p.bound.Load() - 1 // one is first", "	limit := int64(MaxBound)"}},
+	},
+	{
+		name: "a second return of an object is taken", pkg: "./internal/lease", cases: `^TestPoolDoubleReturn/remembered_by_the_object$`,
+		edits: []edit{{poolF, "		if !p.opt.Idle(x).CompareAndSwap(0, 1) {", "		if p.opt.Idle(x).Swap(1) > 1 {"}},
+	},
+	{
+		name: "an object in the pool keeps others alive", pkg: "./internal/lease", cases: `^TestPoolFieldsReset$`,
+		edits: []edit{{poolF, "	p.returns.Add(1)\n	if p.opt.Clear != nil {", "	p.returns.Add(1)\n	if false {"}},
+	},
+	{
+		name: "bounds are lowered", pkg: "./internal/lease", cases: `^TestPoolRaise$`,
+		edits: []edit{{poolF, "		if int64(bound) <= old || p.bound", "		if p.bound"}},
 	},
 	// The retransmission queue.
 	{

@@ -38,7 +38,7 @@ func NewPools(bound int) (*Pools, error) {
 	p.data, _ = lease.NewSlices(bound, lease.SliceOptions[ua.MonitoredItemNotification]{MinLen: 1, MaxLen: maxPooledNotifications, Weight: 8, Poison: poisonData})
 	p.events, _ = lease.NewSlices(bound, lease.SliceOptions[ua.EventFieldList]{MinLen: 1, MaxLen: maxPooledNotifications, Weight: 8, Poison: poisonEvents})
 	p.fields, _ = lease.NewSlices(bound, lease.SliceOptions[ua.Variant]{MinLen: 4, MaxLen: maxPooledFields, Weight: 32, Poison: poisonFields})
-	p.bytes, _ = lease.NewSlices(bound, lease.SliceOptions[byte]{MinLen: 64, MaxLen: maxPooledBytes, Weight: 512, Poison: poisonBytes})
+	p.bytes, _ = lease.NewSlices(bound, lease.SliceOptions[byte]{MinLen: 64, MaxLen: maxPooledBytes, Weight: 512, Dirty: true, Poison: poisonBytes})
 	return p, nil
 }
 
