@@ -106,7 +106,7 @@ func TestMissedReleaseIsGarbage(t *testing.T) {
 		q.Enqueue([]*Message{m}, r)
 		q.Acknowledge(1)
 	}()
-	for {
+	for range 2000 {
 		runtime.GC()
 		select {
 		case <-gone:
@@ -117,12 +117,11 @@ func TestMissedReleaseIsGarbage(t *testing.T) {
 			m := build(p, q, "data")
 			m.release()
 			return
-		case <-t.Context().Done():
-			t.Fatal("the message was not collected")
 		default:
 			runtime.Gosched()
 		}
 	}
+	t.Fatal("the message was not collected")
 }
 
 // TestForeignMemoryStaysOut: restored messages and fields of others never reach a pool.
