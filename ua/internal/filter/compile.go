@@ -10,6 +10,7 @@ type Options struct {
 	MaxSelectClauses int  // 0: 1,000. ServerCapabilities.MaxSelectClauseParameters
 	MaxWhereElements int  // 0: 1,000
 	MaxWhereOperands int  // of all elements; 0: 4,000. ServerCapabilities.MaxWhereClauseParameters
+	MaxLiteralBytes  int  // memory of all literals and of what is computed of them; 0: 256 KiB
 	Diagnostics      bool // the client asked for diagnostics of operations: say in words what is wrong
 }
 
@@ -18,6 +19,7 @@ const (
 	defaultSelectClauses = 1000
 	defaultWhereElements = 1000
 	defaultWhereOperands = 4000
+	defaultLiteralBytes  = 256 << 10
 )
 
 func limit(n, otherwise int) int {
@@ -27,8 +29,8 @@ func limit(n, otherwise int) int {
 	return otherwise
 }
 
-// CompileEvents checks and compiles an EventFilter. Whatever its size, an evaluation costs at most one
-// evaluation of each element.
+// CompileEvents checks and compiles an EventFilter. What it keeps is bounded by the options, and
+// whatever its form, an evaluation costs at most one evaluation of each element.
 //
 // The result lists what is wrong, clause by clause and operand by operand (Part 4, 7.22.3 and 7.7.1);
 // it is nil when nothing is. A select clause that is wrong costs only its field, which is null in all
@@ -60,10 +62,10 @@ func CompileEvents(filter *ua.EventFilter, types TypeTree, o Options) (*EventFil
 			wrongSelects++
 		}
 	}
-	w := whereClause{f: f, source: elements, results: make([]elementResult, len(elements))}
-	whereWrong := w.check()
+	w := whereClause{f: f, source: elements, results: make([]elementResult, len(elements)),
+		room: limit(o.MaxLiteralBytes, defaultLiteralBytes)}
+	whereWrong := !w.check() || !w.build()
 	if wrongSelects == 0 && !whereWrong {
-		w.build()
 		return f, nil, ua.Good
 	}
 	result := &ua.EventFilterResult{WhereClauseResult: w.result(whereWrong, o.Diagnostics)}
@@ -71,7 +73,6 @@ func CompileEvents(filter *ua.EventFilter, types TypeTree, o Options) (*EventFil
 	if whereWrong || wrongSelects == len(f.selects) {
 		return nil, result, ua.BadEventFilterInvalid
 	}
-	w.build()
 	return f, result, ua.Good
 }
 
@@ -102,6 +103,22 @@ type whereClause struct {
 	f       *EventFilter
 	source  []ua.ContentFilterElement
 	results []elementResult
+	room    int // bytes that literals may still take
+}
+
+// fits takes the memory of a literal from what there is room for. An array takes more than its encoded
+// form, which has a byte for an empty LocalizedText.
+func (w *whereClause) fits(v ua.Variant) bool {
+	const scalar, element = 24, 64
+	n := scalar
+	if v.IsArray() {
+		n += element * v.Len()
+	}
+	if n <= w.room { // else its encoded form need not be known
+		n += len(v.AppendBinary(nil))
+	}
+	w.room -= n
+	return w.room >= 0
 }
 
 // elementResult is what was found out about an element.
@@ -112,9 +129,10 @@ type elementResult struct {
 	compiled []operand // of an element operand: the index in the source
 }
 
-// check looks at every element that the first one leads to, and reports whether something is wrong.
+// check looks at every element that the first one leads to, and reports whether all is well.
 // References go forward only, so one pass meets each element after all that refer to it.
-func (w *whereClause) check() (bad bool) {
+func (w *whereClause) check() bool {
+	bad := false
 	for i := range w.source {
 		r := &w.results[i]
 		if i > 0 && !r.reached {
@@ -124,7 +142,7 @@ func (w *whereClause) check() (bad bool) {
 		w.checkElement(i, r)
 		bad = bad || r.bad()
 	}
-	return bad
+	return !bad
 }
 
 func (w *whereClause) checkElement(i int, r *elementResult) {
@@ -157,6 +175,9 @@ func (w *whereClause) checkElement(i int, r *elementResult) {
 func (w *whereClause) checkOperand(i int, source *ua.ExtensionObject, want demand) (operand, problem) {
 	switch x := source.Value.(type) {
 	case *ua.LiteralOperand:
+		if !w.fits(x.Value) {
+			return operand{}, wrong(ua.BadFilterLiteralInvalid, "the literals of the filter take too much memory")
+		}
 		return operand{kind: literalOperand, value: x.Value}, w.checkLiteral(x.Value, want)
 	case *ua.ElementOperand:
 		if int64(x.Index) <= int64(i) || int64(x.Index) >= int64(len(w.source)) {
@@ -301,8 +322,8 @@ func builtInType(id ua.NodeID, types SubtypeTree) ua.BuiltInType {
 }
 
 // build puts the elements in the order of their evaluation. What does not depend on the event is
-// evaluated here, once.
-func (w *whereClause) build() {
+// evaluated here, once. It reports whether there was room for that.
+func (w *whereClause) build() bool {
 	w.f.always = true
 	constant := make([]bool, len(w.source))
 	value := make([]ua.Variant, len(w.source))
@@ -332,7 +353,10 @@ func (w *whereClause) build() {
 		}
 		if constant[i] {
 			e := evaluation{f: w.f}
-			value[i] = e.evaluate(&x)
+			if value[i] = e.evaluate(&x); !w.fits(value[i]) {
+				r.problem = wrong(ua.BadFilterOperandInvalid, "what the operator makes of its literals takes too much memory")
+				return false
+			}
 			continue
 		}
 		slot[i] = len(w.f.elements)
@@ -342,6 +366,7 @@ func (w *whereClause) build() {
 	if len(w.source) > 0 && constant[0] {
 		w.f.elements, w.f.always = nil, value[0].Bool()
 	}
+	return true
 }
 
 // result is the ContentFilterResult: an entry for each element and operand, those that were ignored

@@ -306,8 +306,12 @@ func textOf(v ua.Variant) string {
 	return strconv.FormatInt(v.Int(), 10)
 }
 
+// maxCast bounds the arrays that are cast, in elements: an event may be seen by many filters, and a filter
+// may have many casts.
+const maxCast = 4096
+
 // castTo converts a value for the operator Cast: null when that is not possible. An array is converted
-// element by element and keeps its dimensions.
+// element by element and keeps its dimensions; one of more than 4,096 elements is not.
 func castTo(v ua.Variant, to ua.BuiltInType) ua.Variant {
 	if v.Type() == to {
 		return v
@@ -318,7 +322,7 @@ func castTo(v ua.Variant, to ua.BuiltInType) ua.Variant {
 		}
 		return ua.Variant{}
 	}
-	if to >= ua.BuiltInType(len(castArrays)) || castArrays[to] == nil || !(implicit[v.Type()] | explicit[v.Type()]).has(to) {
+	if v.Len() > maxCast || to >= ua.BuiltInType(len(castArrays)) || castArrays[to] == nil || !(implicit[v.Type()] | explicit[v.Type()]).has(to) {
 		return ua.Variant{}
 	}
 	return castArrays[to](v, to)

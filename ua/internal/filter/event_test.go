@@ -98,6 +98,7 @@ func vendorEvent() *BaseEvent {
 	e.Set(ua.Boolean(true), ua.Good, qn("2:Flag")...)
 	e.Set(vendorType.Variant(), ua.Good, qn("2:Node")...)
 	e.Set(ua.Variant{}, ua.BadUserAccessDenied, qn("2:Denied")...)
+	e.Set(ua.Double(1), ua.UncertainInitialValue, qn("2:Unsure")...)
 	e.Set(ua.Text("Enabled").Variant(), ua.Good, qn("EnabledState")...)
 	e.Set(ua.Boolean(true), ua.Good, qn("EnabledState", "Id")...)
 	return e
@@ -172,6 +173,9 @@ func TestReportV19ConditionIDAndOperandTypes(t *testing.T) {
 		sao(ua.ID(uaid.BaseEventType), "EnabledState", "Id")), number, number, ua.Boolean(true), ua.Boolean(true))
 	// A type that the event is not of gives null, also for fields that it has; so do plain events.
 	expectValues(t, selected(t, e, sao(ua.ID(uaid.SystemEventType), "Message"), conditionID(ua.ID(uaid.SystemEventType))), ua.Variant{}, ua.Variant{})
+	odd := NewBaseEvent(Base{EventType: vendorType})
+	odd.Set(ua.Int32(1), ua.Good) // without a path: not the condition
+	expectValues(t, selected(t, odd, conditionID(vendorType)), ua.Variant{})
 	plain := NewBaseEvent(Base{EventType: ua.ID(uaid.DeviceFailureEventType), SourceName: "x"})
 	expectValues(t, selected(t, plain, conditionID(ua.ID(uaid.BaseEventType)), conditionID(ua.ID(uaid.ConditionType)), sao(ua.ID(uaid.SystemEventType), "SourceName"),
 		sao(vendorType, "2:Number")), ua.Variant{}, ua.Variant{}, ua.String("x"), ua.Variant{})
@@ -184,8 +188,8 @@ func TestSelectStatusAndRange(t *testing.T) {
 		return c
 	}
 	expectValues(t, selected(t, vendorEvent(), sao(vendorType, "2:Denied"), ranged("1:2", "2:List"), ranged("9", "2:List"),
-		ranged("1", "2:Text"), ranged("0", "2:Any")),
-		ua.BadUserAccessDenied.Variant(), ua.Array([]int32{2, 3}), ua.BadIndexRangeNoData.Variant(), ua.String("b"), ua.Variant{})
+		ranged("1", "2:Text"), ranged("0", "2:Any"), sao(vendorType, "2:Unsure")),
+		ua.BadUserAccessDenied.Variant(), ua.Array([]int32{2, 3}), ua.BadIndexRangeNoData.Variant(), ua.String("b"), ua.Variant{}, ua.UncertainInitialValue.Variant())
 	// A value may be withdrawn from a standard field as well, and come back.
 	e := vendorEvent()
 	e.Set(ua.Variant{}, ua.BadNotReadable, qn("Message")...)

@@ -52,7 +52,7 @@ func newTypeTable() *typeTable {
 	t.fields[ua.ID(uaid.BaseEventType)] = base
 	t.fields[ua.ID(uaid.ConditionType)] = map[string]ua.NodeClass{"Retain": ua.NodeClassVariable, "EnabledState": ua.NodeClassVariable, "EnabledState/Id": ua.NodeClassVariable}
 	t.fields[vendorType] = map[string]ua.NodeClass{"2:Text": ua.NodeClassVariable, "2:Number": ua.NodeClassVariable, "2:List": ua.NodeClassVariable,
-		"2:Flag": ua.NodeClassVariable, "2:Node": ua.NodeClassVariable, "2:Any": ua.NodeClassVariable, "2:Denied": ua.NodeClassVariable, "2:Box": ua.NodeClassObject}
+		"2:Flag": ua.NodeClassVariable, "2:Node": ua.NodeClassVariable, "2:Any": ua.NodeClassVariable, "2:Denied": ua.NodeClassVariable, "2:Unsure": ua.NodeClassVariable, "2:Box": ua.NodeClassObject}
 	return t
 }
 

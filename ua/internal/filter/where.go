@@ -53,16 +53,24 @@ func (f *EventFilter) Matches(event Event, s *Scratch) bool {
 	if len(f.elements) == 0 {
 		return f.always
 	}
+	matches := f.run(event, s).Bool()
+	clear(s.results) // the event is not kept alive
+	return matches
+}
+
+// run evaluates a where clause that has elements.
+func (f *EventFilter) run(event Event, s *Scratch) ua.Variant {
 	if cap(s.results) < len(f.elements) {
 		s.results = make([]ua.Variant, len(f.elements))
 	}
-	e := evaluation{f: f, event: event, typ: event.Type(), results: s.results[:len(f.elements)]}
+	s.results = s.results[:len(f.elements)]
+	e := evaluation{f: f, event: event, typ: event.Type(), results: s.results}
 	// Operands refer to later elements only, and f.elements has those first.
 	for i := range f.elements {
 		x := &f.elements[i]
 		e.results[x.slot] = e.evaluate(x)
 	}
-	return e.results[f.elements[len(f.elements)-1].slot].Bool()
+	return e.results[f.elements[len(f.elements)-1].slot]
 }
 
 // operand is the value of operand i; null if there is none.

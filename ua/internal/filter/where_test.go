@@ -29,11 +29,14 @@ func outcome(t testing.TB, operator ua.FilterOperator, values ...ua.Variant) ua.
 		t.Fatalf("%v: %v, %+v", operator, status, result)
 	}
 	var s Scratch
-	matches := f.Matches(e, &s)
-	if got := s.results[0]; matches != got.Bool() {
+	got := f.run(e, &s)
+	if matches := f.Matches(e, &s); matches != got.Bool() {
 		t.Errorf("%v: matches is %v with %v", operator, matches, got)
 	}
-	return s.results[0]
+	if s.results[0] != null {
+		t.Errorf("%v: the scratch keeps %v", operator, s.results[0])
+	}
+	return got
 }
 
 // literally evaluates the same over literals, which happens when the filter is compiled; false when
@@ -215,9 +218,10 @@ func TestIsNull(t *testing.T) {
 	// A field that is not available is null, and so is what was computed of it.
 	e := vendorEvent()
 	for name, elements := range map[string][]op{
-		"status":   {{is, []any{sao(vendorType, "2:Denied")}}},
-		"absent":   {{is, []any{sao(vendorType, "2:Any")}}},
-		"computed": {{is, []any{1}}, {ua.FilterOperatorEquals, []any{sao(vendorType, "2:Denied"), ua.Int32(1)}}},
+		"status":    {{is, []any{sao(vendorType, "2:Denied")}}},
+		"uncertain": {{is, []any{sao(vendorType, "2:Unsure")}}},
+		"absent":    {{is, []any{sao(vendorType, "2:Any")}}},
+		"computed":  {{is, []any{1}}, {ua.FilterOperatorEquals, []any{sao(vendorType, "2:Denied"), ua.Int32(1)}}},
 	} {
 		if !compileEvents(t, where(t, elements...)).Matches(e, new(Scratch)) {
 			t.Errorf("%s: not null", name)
@@ -437,6 +441,8 @@ func TestCast(t *testing.T) {
 		{cast, v(matrix([]int32{1, 2, 3, 4}, 2, 2), to(uaid.Int64)), matrix([]int64{1, 2, 3, 4}, 2, 2)},
 		{cast, v(ua.Array[int32](nil), to(uaid.Int64)), null},
 		{cast, v(ua.Array([]int32{}), to(uaid.Int64)), ua.Array([]int64{})},
+		{cast, v(ua.Array(make([]int32, maxCast)), to(uaid.Double)), ua.Array(make([]float64, maxCast))},
+		{cast, v(ua.Array(make([]int32, maxCast+1)), to(uaid.Double)), null},
 		{cast, v(ua.Array([]int32{1}), to(uaid.Structure)), null},
 		{cast, v(ua.Array([]int32{1}), to(uaid.Guid)), null},
 	})
@@ -629,6 +635,56 @@ func TestEmptyAndConstantWhere(t *testing.T) {
 		}
 		if name != "partly" && len(f.elements) != 0 {
 			t.Errorf("%s: %d elements are evaluated for each event", name, len(f.elements))
+		}
+	}
+}
+
+// Each conversion of the tables works for some value, and there are no others.
+func TestEveryConversionOfTheTables(t *testing.T) {
+	samples := map[ua.BuiltInType][]ua.Variant{}
+	for typ, vs := range different() {
+		samples[typ] = vs
+	}
+	samples[ua.TypeString] = v(ua.String("1"), ua.String(ua.GUID{1}.String()), ua.String("i=1"), ua.String("2026-08-01T10:00:00Z"))
+	samples[ua.TypeInt64], samples[ua.TypeUInt64] = v(ua.Int64(1)), v(ua.UInt64(1))
+	samples[ua.TypeByteString] = v(ua.ByteString(make([]byte, 16)))
+	for from := ua.TypeBoolean; from <= ua.TypeDiagnosticInfo; from++ {
+		for to := ua.TypeBoolean; to <= ua.TypeDiagnosticInfo; to++ {
+			if from == to {
+				continue
+			}
+			works := false
+			for _, s := range samples[from] {
+				w, ok := convert(s, to)
+				works = works || ok
+				if ok && w.Type() != to {
+					t.Errorf("%v to %v gives %v", from, to, w.Type())
+				}
+			}
+			if want := (implicit[from] | explicit[from]).has(to); works != want {
+				t.Errorf("%v to %v: %v, want %v", from, to, works, want)
+			}
+			// What is converted without a cast goes to the type of higher precedence.
+			if c := common(from, to); c != common(to, from) || c != 0 && c != from && c != to {
+				t.Errorf("%v and %v have %v in common", from, to, c)
+			}
+		}
+	}
+	for pair, want := range map[[2]ua.BuiltInType]ua.BuiltInType{
+		{ua.TypeInt32, ua.TypeFloat}:                 ua.TypeFloat,
+		{ua.TypeUInt64, ua.TypeInt64}:                ua.TypeInt64,
+		{ua.TypeSByte, ua.TypeByte}:                  ua.TypeSByte,
+		{ua.TypeUInt16, ua.TypeStatusCode}:           ua.TypeStatusCode,
+		{ua.TypeInt16, ua.TypeStatusCode}:            0,
+		{ua.TypeBoolean, ua.TypeString}:              ua.TypeBoolean,
+		{ua.TypeString, ua.TypeNodeID}:               ua.TypeString,
+		{ua.TypeGUID, ua.TypeNodeID}:                 0,
+		{ua.TypeLocalizedText, ua.TypeQualifiedName}: ua.TypeLocalizedText,
+		{ua.TypeDateTime, ua.TypeString}:             0,
+		{ua.TypeXMLElement, ua.TypeString}:           0,
+	} {
+		if got := common(pair[0], pair[1]); got != want {
+			t.Errorf("%v and %v have %v in common, want %v", pair[0], pair[1], got, want)
 		}
 	}
 }
