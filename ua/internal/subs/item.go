@@ -48,6 +48,7 @@ type extra struct {
 	rng      ua.NumericRange
 	encode   func(*ua.DataValue)
 	custom   Custom
+	in       ua.DataValue // the value that is looked at
 
 	// Guarded by the subscription's lock.
 	links       []*Item // items this one triggers
@@ -173,38 +174,50 @@ func (i *Item) take(v *ua.DataValue, at time.Duration) bool {
 	if i.mode == ua.MonitoringModeDisabled || i.flags&gone != 0 {
 		return false
 	}
-	x := i.ext
-	if x == nil {
-		if i.flags&hasValue != 0 && v.Status == i.value.Status && v.Value.Equal(i.value.Value) {
-			return false
-		}
-	} else {
-		if x.events != nil || x.custom != nil {
-			return false
-		}
-		if !x.rng.IsWhole() || x.encode != nil {
-			part := *v // escapes, which only these items pay for
-			x.cut(&part)
-			v = &part
-		}
-		switch {
-		case x.filter == nil:
-			if i.flags&hasValue != 0 && v.Status == i.value.Status && v.Value.Equal(i.value.Value) {
-				return false
-			}
-		case i.flags&hasValue == 0 && x.interval == nil:
-		case !x.filter.Accept(&i.value, v):
-			// An aggregate that has taken it in must be looked at when its interval ends.
-			return x.interval != nil && x.interval.Waiting()
-		case x.interval != nil:
-			i.flags |= readyTrigger
-			return true
-		}
+	if i.ext != nil {
+		i.ext.in = *v // so that the caller's does not escape
+		return i.takeExtra(&i.ext.in, at)
 	}
+	if i.unchanged(v) {
+		return false
+	}
+	i.accepted(v, at)
+	return true
+}
+
+// unchanged is what an item without a filter leaves out (Part 4, 7.22.2): neither status nor value differ.
+func (i *Item) unchanged(v *ua.DataValue) bool {
+	return i.flags&hasValue != 0 && v.Status == i.value.Status && v.Value.Equal(i.value.Value)
+}
+
+// accepted queues a value that is one to report. The first one never triggers.
+func (i *Item) accepted(v *ua.DataValue, at time.Duration) {
 	if i.flags&hasValue != 0 {
 		i.flags |= readyTrigger
 	}
 	i.enqueue(v, at)
+}
+
+// takeExtra is take for an item that has a filter or the like; v is its own.
+func (i *Item) takeExtra(v *ua.DataValue, at time.Duration) bool {
+	x := i.ext
+	if x.events != nil || x.custom != nil {
+		return false
+	}
+	if !x.rng.IsWhole() || x.encode != nil {
+		x.cut(v)
+	}
+	switch {
+	case x.interval != nil:
+		if !x.filter.Accept(&i.value, v) {
+			return x.interval.Waiting() // must be looked at when its interval ends
+		}
+		i.flags |= readyTrigger
+		return true
+	case x.filter == nil && i.unchanged(v), x.filter != nil && i.flags&hasValue != 0 && !x.filter.Accept(&i.value, v):
+		return false
+	}
+	i.accepted(v, at)
 	return true
 }
 

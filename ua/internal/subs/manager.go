@@ -172,7 +172,7 @@ func (m *Manager) sweep(s *Session, now Now) {
 			continue
 		}
 		sub.mu.Lock()
-		if sub.queued {
+		if sub.queued && !sub.more { // row 5: what is more has time until the next tick
 			sub.beLate(sub.tickAt(now.At))
 		}
 		sub.settle(s, now)

@@ -54,7 +54,8 @@ type Subscription struct {
 	aliveAt  int64         // tick of the next keep-alive
 	started  bool          // a message has been sent
 	waiting  bool          // wants a Publish request
-	late     bool          // has not got one at the tick that wanted it
+	more     bool          // because the last message left something
+	late     bool          // has not got one at a tick that wanted it
 	lateFrom int64         // the tick at which it became late
 
 	sent    SentQueue
@@ -133,7 +134,7 @@ func (s *Subscription) tick(from *Session, now Now) outcome {
 		s.collect(now.At)
 	}
 	if s.available() || k >= s.aliveAt {
-		s.waiting = true
+		s.waiting, s.more = true, false
 		return wantsRequest
 	}
 	return quiet // rows 9 and 16
@@ -162,7 +163,7 @@ func (s *Subscription) lateTicks(tick int64) uint32 {
 func (s *Subscription) served(now Now, more bool) {
 	k := s.tickAt(now.At)
 	s.counter.late = s.lateTicks(k)
-	s.late, s.waiting, s.started = false, more, true
+	s.late, s.waiting, s.more, s.started = false, more, more, true
 	s.aliveAt = k + int64(s.p.MaxKeepAliveCount)
 	s.touch(now)
 }
