@@ -95,13 +95,14 @@ func (s *Subscription) timeOf(tick int64) time.Duration {
 }
 
 // lifeEnd is the tick at which the subscription expires if its client does nothing: the one that finds the
-// lifetime counter at 1 (row 27). The session's lock is held.
+// lifetime counter at 1 (row 27). The interval in which the client did something does not count, so that
+// no less than the lifetime passes. The session's lock is held.
 func (s *Subscription) lifeEnd(from *Session, now time.Duration) int64 {
 	active := max(s.touched, from.active)
 	if len(from.parked) > 0 {
 		active = now
 	}
-	return s.tickAt(active) + int64(s.p.LifetimeCount)
+	return s.tickAt(active-1) + 1 + int64(s.p.LifetimeCount)
 }
 
 // touch notes a service call of the client: rows 18 to 26 reset the lifetime counter.
