@@ -107,7 +107,7 @@ func (s *Subscription) drain(i *Item, now Now, limit int) bool {
 		i.place = nowhere
 		i.signal.Store(free)
 	}
-	left := !more && i.pending(now.At) > 0
+	left := !more && (i.judge(now.At) != idle || i.flags&readyTrigger != 0 && i.ext != nil && len(i.ext.links) > 0)
 	i.mu.Unlock()
 	if left {
 		s.mark(i)

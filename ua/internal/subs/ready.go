@@ -75,6 +75,7 @@ func (s *Subscription) mark(i *Item) {
 		i.place = candidate
 		s.candidates = append(s.candidates, i)
 	}
+	s.timed = true
 }
 
 // verdict is what a look at a candidate says.
@@ -106,10 +107,7 @@ func (i *Item) look(at time.Duration) (v verdict, fires bool) {
 // has seen the signal held, or takes it itself. False: the item still is a candidate.
 func (i *Item) letGo(at time.Duration) bool {
 	i.signal.Store(free)
-	if i.pending(at) > 0 && i.judge(at) != idle && i.signal.CompareAndSwap(free, held) {
-		return false
-	}
-	return true
+	return i.judge(at) == idle || !i.signal.CompareAndSwap(free, held)
 }
 
 // judge decides as 1.11 of the specification of the publish path says.
@@ -117,7 +115,7 @@ func (i *Item) judge(at time.Duration) verdict {
 	if i.mode == ua.MonitoringModeDisabled || i.flags&gone != 0 {
 		return idle
 	}
-	if i.flags&resend != 0 && i.mode == ua.MonitoringModeReporting {
+	if i.flags&(resend|hasValue) == resend|hasValue && i.mode == ua.MonitoringModeReporting {
 		return ready
 	}
 	switch {

@@ -33,10 +33,13 @@ const (
 	never   time.Duration = 1<<63 - 1
 )
 
-// set plans a timer, or plans it anew.
-func (s *schedule) set(t *timer, due time.Duration) {
+// set plans a timer, or plans it anew unless it is due by now.
+func (s *schedule) set(t *timer, due, now time.Duration) {
 	s.mu.Lock()
 	switch old := t.due; {
+	case t.place != 0 && old <= now:
+		s.mu.Unlock()
+		return
 	case t.place == 0:
 		t.due = due
 		s.heap = append(s.heap, t)
@@ -65,7 +68,7 @@ func (s *schedule) sooner(t *timer, due time.Duration) {
 	planned := t.place > 0 && t.due <= due
 	s.mu.Unlock()
 	if !planned {
-		s.set(t, due)
+		s.set(t, due, minTime)
 	}
 }
 

@@ -40,7 +40,7 @@ type Subscription struct {
 	order      []*Item // all items by id, for scanning; nil: to be made
 	scanning   int     // items that cannot signal
 	links      int     // triggering links
-	timed      bool    // a candidate waits for time to pass
+	timed      bool    // a candidate needs a look at the next tick
 	enabled    bool
 	closed     bool
 	claimed    bool // a transfer is in progress
@@ -204,7 +204,8 @@ func (s *Subscription) sift(at time.Duration) {
 	kept := s.candidates[:0]
 	for _, i := range s.candidates {
 		v, fires := i.look(at)
-		if fires && i.ext != nil && len(i.ext.links) > 0 {
+		links := i.ext != nil && len(i.ext.links) > 0
+		if fires && links {
 			s.firing = append(s.firing, i)
 		}
 		switch v {
@@ -214,7 +215,8 @@ func (s *Subscription) sift(at time.Duration) {
 		case idle:
 			i.place = nowhere
 		default:
-			s.timed = s.timed || v == waits
+			// An item that keeps its signal cannot rouse the subscription when a new value triggers.
+			s.timed = s.timed || v == waits || links
 			kept = append(kept, i)
 		}
 	}
@@ -246,7 +248,7 @@ func (s *Subscription) settle(from *Session, now Now) {
 	if asleep && !s.intake.empty() && s.asleep.CompareAndSwap(true, false) {
 		next = k + 1 // a signal that came before it could see that the subscription sleeps
 	}
-	s.m.schedule.set(&s.timer, s.timeOf(max(next, k+1)))
+	s.m.schedule.set(&s.timer, s.timeOf(max(next, k+1)), now.At)
 }
 
 // busy reports whether something was sent at this tick or the one before: then the next is likely to find
@@ -268,7 +270,7 @@ func (s *Subscription) stir(now Now) {
 		return
 	}
 	s.asleep.Store(false)
-	s.m.schedule.set(&s.timer, s.timeOf(s.tickAt(now.At)+1))
+	s.m.schedule.sooner(&s.timer, s.timeOf(s.tickAt(now.At)+1))
 }
 
 // setParams makes parameters hold: the timer starts anew with a new interval.

@@ -86,6 +86,11 @@ func (s *Subscription) link(t, l *Item) {
 	if slices.Contains(x.links, l) {
 		return
 	}
+	if len(x.links) == 0 { // what came before is no trigger
+		t.mu.Lock()
+		t.flags &^= readyTrigger
+		t.mu.Unlock()
+	}
 	x.links = append(x.links, l)
 	y := l.extended()
 	y.triggeredBy = append(y.triggeredBy, t)
