@@ -2,7 +2,7 @@
 
 SCHEMA ?= ../shared/schema
 
-.PHONY: test race check generate api fuzz
+.PHONY: test race check generate api fuzz mutate
 
 test: ## what the README says
 	go test ./...
@@ -18,6 +18,9 @@ generate: ## structures, ids, status codes and namespace 0 from the official fil
 
 api: ## accept a change of the public surface
 	go test ./internal/arch -run Surface -update
+
+mutate: ## do the tests of the publish path notice when it is broken?
+	scripts/mutate-publish.sh
 
 FUZZ ?= FuzzVariant
 PKG ?= ./ua

@@ -246,3 +246,18 @@ func (v Variant) Index(i int) Variant {
 }
 
 func (v Variant) isNullString() bool { return uabin.IsNullString(v.str()) }
+
+// SameShape reports whether both are scalars or null, or both arrays with the same dimensions. A null
+// array has the shape of an empty one.
+func (v Variant) SameShape(w Variant) bool {
+	n := v.rank()
+	if n != w.rank() {
+		return false
+	}
+	for i := range n {
+		if v.length(i) != w.length(i) {
+			return false
+		}
+	}
+	return true
+}

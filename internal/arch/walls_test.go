@@ -94,9 +94,11 @@ var walls = []wall{
 	{from: "ua/internal/uasc", not: []string{"net", "os", "io", "log", "log/slog"}, why: "the secure conversation is pure"},
 	{from: "ua/internal/subs", not: []string{"net", "os", "io", "log", "log/slog"}, why: "subscriptions are pure"},
 	{from: "actor/internal/assoc", not: []string{"net", "os", "io", "log", "log/slog"}, why: "associations are pure"},
+	{from: "ua/internal/filter", not: []string{"net", "os", "io", "log", "log/slog"}, why: "filters are pure"},
 	{from: "ua/internal/uacp", not: []string{"net", "os"}, why: "framing is pure"},
 	{from: "ua/internal/secpol", not: []string{"net", "os"}, why: "cryptography is pure"},
 	{from: "ua/internal", not: []string{module + "/ua/uaclient", module + "/ua/uaserver", "github.com/spf13"}, why: "what both sides share knows neither"},
+	{from: "internal/lease", not: []string{module, "net", "os", "io", "time"}, why: "pools know nobody and wait for nothing"},
 	{from: "examples", not: []string{module + "/ua/internal", module + "/internal"}, why: "examples use what users can use"},
 }
 
@@ -144,7 +146,7 @@ func TestTypesStandAlone(t *testing.T) {
 func TestPureCores(t *testing.T) {
 	clocks := []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 	for _, f := range files(t) {
-		if f.test() || !slices.ContainsFunc([]string{"ua/internal/uasc", "ua/internal/uacp", "ua/internal/subs", "actor/internal/assoc"},
+		if f.test() || !slices.ContainsFunc([]string{"ua/internal/uasc", "ua/internal/uacp", "ua/internal/subs", "ua/internal/filter", "actor/internal/assoc"},
 			func(p string) bool { return below(f.pkg, p) }) {
 			continue
 		}

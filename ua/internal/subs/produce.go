@@ -1,0 +1,153 @@
+package subs
+
+import (
+	"github.com/actua/actua/ua"
+)
+
+// produce answers a Publish request with what the subscription has to send (1.5); false when there is
+// nothing, and the request stays where it is. Locks of session and subscription are held.
+func (s *Subscription) produce(now Now, a *PublishAnswer) bool {
+	more := false
+	switch {
+	case s.closed || s.claimed:
+		return false
+	case s.enabled && s.sent.Unsent() > 0:
+		s.sent.Dequeue(&a.Message)
+		more = s.sent.Unsent() > 0 || len(s.publish) > 0
+	default:
+		if s.enabled {
+			if s.late {
+				s.collect(now.At) // what has come since counts, row 10
+			}
+			s.build(now)
+		}
+		switch {
+		case len(s.built) > 0:
+			more = s.sent.Enqueue(s.built, &a.Message) || len(s.publish) > 0
+			clear(s.built)
+			s.built = s.built[:0]
+		case s.late || s.tickAt(now.At) >= s.aliveAt:
+			m := s.m.cfg.Pools.NewMessage()
+			m.SequenceNumber, m.PublishTime = s.sent.Announced(), now.Wall
+			a.Message.Adopt(m)
+			s.counter.keepAlives++
+		default:
+			s.waiting = false
+			return false
+		}
+	}
+	a.Status, a.SubscriptionID, a.MoreNotifications = ua.Good, s.id, more
+	a.Available = s.sent.Available(a.Available[:0])
+	s.counter.publishes++
+	s.served(now, more)
+	return true
+}
+
+// build makes messages of what the items to publish have, and puts them into s.built.
+func (s *Subscription) build(now Now) {
+	if len(s.publish) == 0 {
+		return
+	}
+	limit := int(s.p.MaxNotificationsPerPublish)
+	most := max(s.sent.Max()-2, 1) // messages that one call makes
+	data, events := 0, 0           // of the scratch, already in messages
+	kept := s.publish[:0]
+	for n, i := range s.publish {
+		if len(s.built) >= most {
+			kept = append(kept, s.publish[n:]...)
+			break
+		}
+		if s.drain(i, now, 3*limit) {
+			kept = append(kept, i)
+		}
+		for len(s.data)-data+len(s.events)-events > limit {
+			data, events = s.message(now, data, events, limit)
+		}
+	}
+	for data < len(s.data) || events < len(s.events) {
+		data, events = s.message(now, data, events, limit)
+	}
+	clear(s.publish[len(kept):])
+	s.publish = kept
+	clear(s.data)
+	clear(s.events)
+	s.data, s.events = s.data[:0], s.events[:0]
+}
+
+// message makes one of at most limit notifications of the scratch, events first, and says where the
+// next begins.
+func (s *Subscription) message(now Now, data, events, limit int) (int, int) {
+	m := s.m.cfg.Pools.NewMessage()
+	m.SequenceNumber, m.PublishTime = s.sent.NextNumber(), now.Wall
+	n := min(len(s.events)-events, limit)
+	copy(m.RentEvents(n), s.events[events:events+n])
+	d := min(len(s.data)-data, limit-n)
+	copy(m.RentData(d), s.data[data:data+d])
+	s.counter.events += uint32(n)
+	s.counter.dataChanges += uint32(d)
+	s.built = append(s.built, m)
+	return data + d, events + n
+}
+
+// drain takes up to limit notifications of an item into the scratch. It reports whether the item stays in
+// the list, with more; otherwise it has left it.
+func (s *Subscription) drain(i *Item, now Now, limit int) bool {
+	i.mu.Lock()
+	if i.ext == nil && i.ring == nil && i.mode == ua.MonitoringModeReporting && i.flags&(single|early|gone|resend) == single {
+		// Most items: one value, no queue.
+		s.take(i, &i.value)
+		i.flags &^= single | triggered
+		i.place = nowhere
+		i.signal.Store(free) // and nothing can have come: the item is locked
+		i.mu.Unlock()
+		return false
+	}
+	more := i.judge(now.At) == ready && s.drainSlow(i, now, limit)
+	if !more {
+		i.place = nowhere
+		i.signal.Store(free)
+	}
+	left := !more && (i.judge(now.At) != idle || i.flags&readyTrigger != 0 && i.ext != nil && len(i.ext.links) > 0)
+	i.mu.Unlock()
+	if left {
+		s.mark(i)
+	}
+	return more
+}
+
+// take adds a notification to the scratch.
+func (s *Subscription) take(i *Item, v *ua.DataValue) {
+	s.data = append(s.data, ua.MonitoredItemNotification{ClientHandle: i.handle, Value: *v})
+	if stamps := ua.TimestampsToReturn(i.stamps); stamps != ua.TimestampsToReturnBoth {
+		strip(&s.data[len(s.data)-1].Value, stamps)
+	}
+}
+
+// drainSlow is drain for an item that is ready, of any kind. It reports whether more is left.
+func (s *Subscription) drainSlow(i *Item, now Now, limit int) bool {
+	x := i.ext
+	again := i.flags&resend != 0
+	i.flags &^= resend
+	if x != nil && x.events != nil {
+		for ; limit > 0; limit-- {
+			fields, ok := x.queue.next(x.events, i.flags&discardOldest != 0)
+			if !ok {
+				break
+			}
+			s.events = append(s.events, ua.EventFieldList{ClientHandle: i.handle, EventFields: fields})
+		}
+	} else {
+		if again && i.pending(now.At) == 0 && i.flags&hasValue != 0 {
+			s.take(i, &i.value)
+		}
+		var v ua.DataValue
+		for ; limit > 0 && i.takeNext(now.At, &v); limit-- {
+			s.take(i, &v)
+		}
+	}
+	more := i.pending(now.At) > 0 && limit == 0
+	if !more {
+		i.flags &^= triggered
+	}
+	return more
+}
