@@ -60,7 +60,13 @@ func (k *call) activate(q *ua.ActivateSessionRequest, p *ua.ActivateSessionRespo
 	if old != c && before.User != user {
 		return fmt.Errorf("%w: a session moves to another channel only for the same user", ua.BadIdentityChangeNotSupported)
 	}
-	return k.bind(user, nonce, q, p)
+	if err := k.bind(user, nonce, q, p); err != nil {
+		return err
+	}
+	if y := x.subscriptions(); y != nil && old != c {
+		y.DropChannel(k.now(), c.channel.ChannelID()) // nothing is to be lost on the old channel
+	}
+	return nil
 }
 
 // bind makes what activate has checked valid, unless another activation was faster with the same nonce
@@ -101,9 +107,9 @@ func (k *call) exchange(user string, nonce []byte, q *ua.ActivateSessionRequest,
 	x.touch(now)
 	before := x.info.Swap(info)
 	if old := x.bound.Swap(c); old != c || before == nil {
-		c.loggedIn()
+		c.loggedIn(x)
 		if before != nil {
-			old.loggedOut()
+			old.loggedOut(x)
 		}
 	}
 	*p = ua.ActivateSessionResponse{ServerNonce: bytes.Clone(x.nonce)}

@@ -67,6 +67,10 @@ type Config struct {
 	// 6.3.3).
 	DiagnosticsOff bool
 
+	// InterceptPublish sees each Publish response with a notification message before it leaves. It changes
+	// nothing, returns at once, and copies what it keeps: the memory of the message is used again.
+	InterceptPublish func(session *SessionInfo, response *ua.PublishResponse)
+
 	// EventLoops is how many threads serve connections, on Linux. Default: one less than the processors
 	// that Go may use, so that one is left for what feeds the server, and at least one. Negative, and on
 	// other systems: a goroutine for each connection.

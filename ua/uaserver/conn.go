@@ -16,6 +16,10 @@ type channel interface {
 	// Send sends a response from any goroutine. It returns BadResponseTooLarge, with nothing sent,
 	// when the response exceeds the client's limits.
 	Send(requestID uint32, m ua.Structure) error
+	// SendLater is Send for a message that another one follows at once.
+	SendLater(requestID uint32, m ua.Structure) error
+	// ChannelID tells channels apart.
+	ChannelID() uint32
 	Policy() *secpol.Policy
 	Mode() ua.MessageSecurityMode
 	// ClientCertificate is the client's certificate field in DER; nil without security.
@@ -38,7 +42,9 @@ type conn struct {
 	intern  uabin.Interner
 	last    *session     // of the last request, so that most requests need no lookup
 	logins  atomic.Int32 // sessions activated here
-	trust   sync.Mutex   // so that logins and what the channel was told agree
+	trust   sync.Mutex   // so that logins and what the channel was told agree; guards sessions
+
+	sessions map[*session]struct{} // activated here
 }
 
 func (s *Server) newConn(ch channel) *conn {
@@ -64,17 +70,44 @@ func (c *conn) sessionOf(token ua.NodeID) *session {
 }
 
 // loggedIn and loggedOut count the sessions of the channel and tell it whether there are any.
-func (c *conn) loggedIn() { c.countLogins(1) }
-
-func (c *conn) loggedOut() { c.countLogins(-1) }
-
-func (c *conn) countLogins(change int32) {
+func (c *conn) loggedIn(x *session) {
 	c.trust.Lock()
 	defer c.trust.Unlock()
+	if c.sessions == nil {
+		c.sessions = map[*session]struct{}{}
+	}
+	c.sessions[x] = struct{}{}
+	c.countLogins(1)
+}
+
+func (c *conn) loggedOut(x *session) {
+	c.trust.Lock()
+	defer c.trust.Unlock()
+	delete(c.sessions, x)
+	c.countLogins(-1)
+}
+
+func (c *conn) countLogins(change int32) {
 	before := c.logins.Load()
 	c.logins.Store(before + change)
 	if (before == 0) != (before+change == 0) {
 		c.channel.SetTrusted(before == 0)
+	}
+}
+
+// closed is called when the channel has ended. Sessions stay until their time-out, to be activated on another
+// channel, but Publish requests that came over this one are gone.
+func (c *conn) closed() {
+	c.trust.Lock()
+	list := make([]*session, 0, len(c.sessions))
+	for x := range c.sessions {
+		list = append(list, x)
+	}
+	c.trust.Unlock()
+	for _, x := range list {
+		if y := x.subs.Load(); y != nil {
+			y.DropChannel(c.server.clock(c.server.now()), 0)
+		}
 	}
 }
 

@@ -191,11 +191,11 @@ func (s *Server) reviseTimeout(ms float64) time.Duration {
 }
 
 // closeSession is the service CloseSession (Part 4, 5.7.4).
-func closeSession(k *call, _ *ua.CloseSessionRequest, _ *ua.CloseSessionResponse) outcome {
+func closeSession(k *call, q *ua.CloseSessionRequest, _ *ua.CloseSessionResponse) outcome {
 	if k.session.bound.Load() != k.conn {
 		return k.fail(ua.BadSecureChannelIdInvalid, "the session belongs to another channel")
 	}
-	k.server.endSession(k.session)
+	k.server.endSession(k.session, q.DeleteSubscriptions)
 	return answered
 }
 
@@ -222,5 +222,8 @@ func cancelRequests(k *call, q *ua.CancelRequest, p *ua.CancelResponse) outcome 
 		list[i].conn.refuse(list[i].id, &list[i].header, ua.BadRequestCancelledByClient, "")
 	}
 	p.CancelCount = uint32(len(list))
+	if y := s.subscriptions(); y != nil {
+		p.CancelCount += uint32(y.Cancel(k.now(), q.RequestHandle))
+	}
 	return answered
 }

@@ -58,12 +58,16 @@ type call struct {
 	done   atomic.Bool
 	cancel context.CancelFunc
 
+	at     time.Time // when the request was read
+	parked *parked   // of Publish
 	batch  batch
 	reads  []ReadItem
 	writes []WriteItem
 	calls  []CallItem
 	left   int // bytes of the response that the outputs of calls may still take
 	browse browser
+
+	monitoring monitoring
 }
 
 // numbers maps the number of a request's binary encoding to a row; those above the table are of
@@ -171,6 +175,7 @@ func (c *conn) dispatch(at time.Time, requestID uint32, body []byte, mayWait boo
 
 // admit finds the session and checks that the service may be used; else the call has failed.
 func (k *call) admit(now time.Time) bool {
+	k.at = now
 	k.ctx = Context{Context: k.server.ctx, Now: ua.NewDateTime(now)}
 	if k.service.rule == noSession {
 		return true
@@ -193,7 +198,7 @@ func (k *call) admit(now time.Time) bool {
 		}
 		k.fail(ua.BadSessionNotActivated, "ActivateSession comes first")
 		if !s.activating() { // Part 4, 5.7.3.1: using it before that ends the session
-			k.server.endSession(s)
+			k.server.endSession(s, true)
 		}
 		return false
 	case s.bound.Load() != k.conn:

@@ -17,13 +17,12 @@ func TestFaultsEchoTheHandle(t *testing.T) {
 	s, _, _ := newTestServer(t, nil)
 	c := s.fakeClient(t, newFakeChannel())
 	c.token = ua.NewOpaqueNodeID(0, []byte("nobody"))
-	pub, query, hist := ua.PublishRequest{}, ua.QueryFirstRequest{}, ua.HistoryReadRequest{}
+	query, hist := ua.QueryFirstRequest{}, ua.HistoryReadRequest{}
 	for _, x := range []struct {
 		h    *ua.RequestHeader
 		q    ua.Structure
 		want ua.StatusCode
 	}{
-		{&pub.RequestHeader, &pub, ua.BadServiceUnsupported},
 		{&query.RequestHeader, &query, ua.BadServiceUnsupported},
 		{&hist.RequestHeader, &hist, ua.BadServiceUnsupported},
 	} {

@@ -52,6 +52,10 @@ func (c *fakeChannel) Send(id uint32, m ua.Structure) error {
 	}
 	return nil
 }
+func (c *fakeChannel) SendLater(id uint32, m ua.Structure) error { return c.Send(id, m) }
+
+func (c *fakeChannel) ChannelID() uint32 { return 1 }
+
 func (c *fakeChannel) Policy() *secpol.Policy       { return c.policy }
 func (c *fakeChannel) Mode() ua.MessageSecurityMode { return c.mode }
 func (c *fakeChannel) ClientCertificate() []byte    { return c.cert }

@@ -44,7 +44,7 @@ func FuzzDispatch(f *testing.F) {
 			t.Fatalf("answers: first %d, %d more", id, len(c.ch.came))
 		}
 		if x := s.sessions.find(c.token); x != nil {
-			s.endSession(x)
+			s.endSession(x, true)
 		}
 	})
 }

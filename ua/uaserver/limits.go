@@ -35,6 +35,24 @@ type Limits struct {
 	// on at a time; further ones are answered BadServerTooBusy. Default 8 a processor, at least 128.
 	MaxHandshakes int
 
+	// Subscriptions and monitored items (Part 4, 5.13 and 5.14).
+	MaxSubscriptions           int           // of a session; default 100
+	MaxMonitoredItems          int           // of a subscription; default 100,000
+	MaxMonitoredItemsPerCall   int           // default 10,000
+	MaxPublishRequests         int           // that wait, of a session; the oldest is answered BadTooManyPublishRequests; default 20
+	MaxRetransmissionQueue     int           // messages that are kept until they are acknowledged, of a subscription; default 100
+	MaxNotificationsPerPublish int           // default 10,000
+	MaxDataQueue               int           // values of a monitored item; default 1000
+	MaxEventQueue              int           // events of a monitored item; default 10,000
+	MinPublishingInterval      time.Duration // default 10 ms
+	MaxPublishingInterval      time.Duration // default 1 h
+	MinSamplingInterval        time.Duration // of nodes that are read to see changes; default 10 ms
+	MinSubscriptionLifetime    time.Duration // default 10 s
+	MaxSubscriptionLifetime    time.Duration // default 1 h
+	// MaxDurableLifetime is how long a durable subscription lives without its client, in whole hours
+	// (Part 5, 9.3). Default: there are none.
+	MaxDurableLifetime time.Duration
+
 	MaxMessageSize int // bytes of a request or response; default 16 MiB
 	MaxBufferSize  int // bytes of a chunk, 8192 and above; default 65,535
 	MaxChunkCount  int // chunks of a request; default as many of 8192 bytes as MaxMessageSize needs
@@ -91,6 +109,19 @@ func (l Limits) withDefaults() (Limits, error) {
 	defaultTo(&l.MaxBrowseContinuationPoint, 100)
 	defaultTo(&l.MaxPendingRequests, 100)
 	defaultTo(&l.MaxHandshakes, max(128, 8*processors()))
+	defaultTo(&l.MaxSubscriptions, 100)
+	defaultTo(&l.MaxMonitoredItems, 100_000)
+	defaultTo(&l.MaxMonitoredItemsPerCall, 10_000)
+	defaultTo(&l.MaxPublishRequests, 20)
+	defaultTo(&l.MaxRetransmissionQueue, 100)
+	defaultTo(&l.MaxNotificationsPerPublish, 10_000)
+	defaultTo(&l.MaxDataQueue, 1000)
+	defaultTo(&l.MaxEventQueue, 10_000)
+	defaultTo(&l.MinPublishingInterval, 10*time.Millisecond)
+	defaultTo(&l.MaxPublishingInterval, time.Hour)
+	defaultTo(&l.MinSamplingInterval, 10*time.Millisecond)
+	defaultTo(&l.MinSubscriptionLifetime, 10*time.Second)
+	defaultTo(&l.MaxSubscriptionLifetime, time.Hour)
 	defaultTo(&l.MaxMessageSize, 16<<20)
 	defaultTo(&l.MaxBufferSize, 65_535)
 	defaultTo(&l.MaxChunkCount, l.MaxMessageSize/leastBody+1)
@@ -107,6 +138,10 @@ func (l Limits) withDefaults() (Limits, error) {
 	switch {
 	case l.MinSessionTimeout > l.MaxSessionTimeout:
 		return l, fmt.Errorf("Limits.MinSessionTimeout %v is above MaxSessionTimeout %v", l.MinSessionTimeout, l.MaxSessionTimeout)
+	case l.MinPublishingInterval > l.MaxPublishingInterval:
+		return l, fmt.Errorf("Limits.MinPublishingInterval %v is above MaxPublishingInterval %v", l.MinPublishingInterval, l.MaxPublishingInterval)
+	case l.MinSubscriptionLifetime > l.MaxSubscriptionLifetime:
+		return l, fmt.Errorf("Limits.MinSubscriptionLifetime %v is above MaxSubscriptionLifetime %v", l.MinSubscriptionLifetime, l.MaxSubscriptionLifetime)
 	case l.MaxBufferSize < 8192:
 		return l, fmt.Errorf("Limits.MaxBufferSize %d is below 8192, the least that OPC UA allows", l.MaxBufferSize)
 	}

@@ -165,8 +165,15 @@ func (p *peer) ServeMessage(c *tcp.ServerConn, at time.Time, requestID uint32, b
 	return p.conn.dispatch(at, requestID, body, c.MayWait())
 }
 
-// Closed implements tcp.Handler. Sessions stay until their time-out, to be activated on another channel.
-func (p *peer) Closed(*tcp.ServerConn, error) {}
+// Closed implements tcp.Handler.
+func (p *peer) Closed(*tcp.ServerConn, error) {
+	p.mu.Lock()
+	c := p.conn
+	p.mu.Unlock()
+	if c != nil {
+		c.closed()
+	}
+}
 
 // rank is 0 without a channel, 1 with one, 2 when somebody is logged in.
 func (p *peer) rank() int {

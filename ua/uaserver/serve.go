@@ -118,7 +118,15 @@ func (s *Server) keepTime() {
 		return
 	}
 	s.timed = true
+	closed := s.closed
+	if !closed {
+		s.publishing.Add(1)
+		go s.publishLoop()
+	}
 	s.mu.Unlock()
+	if closed {
+		return
+	}
 	t := time.NewTicker(period)
 	defer t.Stop()
 	for {

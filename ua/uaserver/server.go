@@ -14,6 +14,7 @@ import (
 
 	"github.com/actua/actua/ua"
 	"github.com/actua/actua/ua/internal/link/tcp"
+	"github.com/actua/actua/ua/internal/subs"
 	"github.com/actua/actua/ua/uabin"
 )
 
@@ -37,6 +38,15 @@ type Server struct {
 	loopsOnce  sync.Once
 	loops      *tcp.Loops
 	started    ua.DateTime
+
+	zero       time.Time // of the clock of subscriptions
+	subs       *subs.Manager
+	sampler    sampler
+	notifiers  notifiers
+	self       *SessionInfo // who reads when no session does
+	wake       chan struct{}
+	publishing sync.WaitGroup
+	monitorMu  sync.Mutex // guards the tags of monitored items
 
 	ctx        context.Context // done when the server is closed
 	end        context.CancelFunc
@@ -81,6 +91,7 @@ func New(cfg Config) (*Server, error) {
 	s.room = newRoom(l.MaxReceiveMemory)
 	s.gate = tcp.NewGate(processors() / 2)
 	s.link = s.linkConfig()
+	s.newSubscriptions()
 	if err := s.attach(); err != nil {
 		return nil, fmt.Errorf("uaserver: %w", err)
 	}
@@ -170,7 +181,7 @@ func (s *Server) Close() error {
 	if first {
 		s.closeListeners()
 		for _, x := range s.sessions.close() {
-			s.endSession(x)
+			s.endSession(x, true)
 		}
 		for _, p := range peers {
 			go p.link.Close(ua.BadShutdown, "the server is being stopped")
@@ -190,6 +201,7 @@ func (s *Server) Close() error {
 		}
 		<-gone
 	}
+	s.publishing.Wait()
 	s.loopsOnce.Do(func() {}) // none are made from now on
 	s.loops.Close()
 	return nil

@@ -46,4 +46,40 @@ func init() {
 	row("Call", activated,
 		func(q *ua.CallRequest) *ua.RequestHeader { return &q.RequestHeader },
 		func(p *ua.CallResponse) *ua.ResponseHeader { return &p.ResponseHeader }, callMethods)
+	row("CreateSubscription", activated,
+		func(q *ua.CreateSubscriptionRequest) *ua.RequestHeader { return &q.RequestHeader },
+		func(p *ua.CreateSubscriptionResponse) *ua.ResponseHeader { return &p.ResponseHeader }, createSubscription)
+	row("ModifySubscription", activated,
+		func(q *ua.ModifySubscriptionRequest) *ua.RequestHeader { return &q.RequestHeader },
+		func(p *ua.ModifySubscriptionResponse) *ua.ResponseHeader { return &p.ResponseHeader }, modifySubscription)
+	row("SetPublishingMode", activated,
+		func(q *ua.SetPublishingModeRequest) *ua.RequestHeader { return &q.RequestHeader },
+		func(p *ua.SetPublishingModeResponse) *ua.ResponseHeader { return &p.ResponseHeader }, setPublishingMode)
+	row("Publish", activated,
+		func(q *ua.PublishRequest) *ua.RequestHeader { return &q.RequestHeader },
+		func(p *ua.PublishResponse) *ua.ResponseHeader { return &p.ResponseHeader }, publish)
+	row("Republish", activated,
+		func(q *ua.RepublishRequest) *ua.RequestHeader { return &q.RequestHeader },
+		func(p *ua.RepublishResponse) *ua.ResponseHeader { return &p.ResponseHeader }, republish)
+	row("TransferSubscriptions", activated,
+		func(q *ua.TransferSubscriptionsRequest) *ua.RequestHeader { return &q.RequestHeader },
+		func(p *ua.TransferSubscriptionsResponse) *ua.ResponseHeader { return &p.ResponseHeader }, transferSubscriptions)
+	row("DeleteSubscriptions", activated,
+		func(q *ua.DeleteSubscriptionsRequest) *ua.RequestHeader { return &q.RequestHeader },
+		func(p *ua.DeleteSubscriptionsResponse) *ua.ResponseHeader { return &p.ResponseHeader }, deleteSubscriptions)
+	row("CreateMonitoredItems", activated,
+		func(q *ua.CreateMonitoredItemsRequest) *ua.RequestHeader { return &q.RequestHeader },
+		func(p *ua.CreateMonitoredItemsResponse) *ua.ResponseHeader { return &p.ResponseHeader }, createMonitoredItems)
+	row("ModifyMonitoredItems", activated,
+		func(q *ua.ModifyMonitoredItemsRequest) *ua.RequestHeader { return &q.RequestHeader },
+		func(p *ua.ModifyMonitoredItemsResponse) *ua.ResponseHeader { return &p.ResponseHeader }, modifyMonitoredItems)
+	row("SetMonitoringMode", activated,
+		func(q *ua.SetMonitoringModeRequest) *ua.RequestHeader { return &q.RequestHeader },
+		func(p *ua.SetMonitoringModeResponse) *ua.ResponseHeader { return &p.ResponseHeader }, setMonitoringMode)
+	row("SetTriggering", activated,
+		func(q *ua.SetTriggeringRequest) *ua.RequestHeader { return &q.RequestHeader },
+		func(p *ua.SetTriggeringResponse) *ua.ResponseHeader { return &p.ResponseHeader }, setTriggering)
+	row("DeleteMonitoredItems", activated,
+		func(q *ua.DeleteMonitoredItemsRequest) *ua.RequestHeader { return &q.RequestHeader },
+		func(p *ua.DeleteMonitoredItemsResponse) *ua.ResponseHeader { return &p.ResponseHeader }, deleteMonitoredItems)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/actua/actua/ua"
+	"github.com/actua/actua/ua/internal/subs"
 )
 
 // session is a client's session (Part 4, 5.7). It outlives its channel until its time-out.
@@ -26,8 +27,9 @@ type session struct {
 	ended atomic.Bool
 
 	bound   atomic.Pointer[conn]
-	info    atomic.Pointer[login] // nil until activated
-	lastUse atomic.Int64          // Unix nanoseconds
+	info    atomic.Pointer[login]        // nil until activated
+	lastUse atomic.Int64                 // Unix nanoseconds
+	subs    atomic.Pointer[subs.Session] // nil before the first subscription
 
 	mu      sync.Mutex
 	nonce   []byte // the last that the server gave; good for one activation
@@ -156,30 +158,38 @@ func (t *sessions) close() (list []*session) {
 	return list
 }
 
-// endSession ends a session whatever the reason. Calls that wait are told to stop by their context.
-func (s *Server) endSession(x *session) bool {
+// endSession ends a session whatever the reason. Calls that wait are told to stop by their context. Its
+// subscriptions are deleted, or live on for a while to be transferred (Part 4, 5.7.4).
+func (s *Server) endSession(x *session, deleteSubscriptions bool) bool {
 	if !s.sessions.remove(x) {
 		return false
 	}
 	s.dropSession(x)
+	if y := x.subs.Load(); y != nil {
+		status := ua.BadSessionClosed
+		if s.stopping.Load() {
+			status, deleteSubscriptions = ua.BadServerHalted, true
+		}
+		s.subs.CloseSession(s.clock(s.now()), y, deleteSubscriptions, status)
+	}
 	return true
 }
 
 // dropSession ends a session that is in the table no more.
 func (s *Server) dropSession(x *session) {
-	x.mu.Lock() // an activation is before this or sees the end
+	x.mu.Lock() // an activation, or its first subscription, is before this or sees the end
 	defer x.mu.Unlock()
 	x.ended.Store(true)
 	x.end()
 	if c := x.bound.Load(); c != nil && x.info.Load() != nil {
-		c.loggedOut()
+		c.loggedOut(x)
 	}
 }
 
 // sweep ends the sessions whose time is over (Part 4, 5.7.2).
 func (s *Server) sweep(now time.Time) {
 	for _, x := range s.sessions.expired(now, s.cfg.Limits.ActivationTimeout) {
-		if s.endSession(x) {
+		if s.endSession(x, false) {
 			s.stats.timedOut.Add(1)
 			s.log.Info("session timed out", "session", clip(x.name), "activated", x.info.Load() != nil)
 		}

@@ -1,6 +1,10 @@
 package uaserver
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/actua/actua/ua/internal/subs"
+)
 
 // Stats are counts since the server was made, and what is there now.
 type Stats struct {
@@ -15,11 +19,30 @@ type Stats struct {
 	ChannelsRejected uint64 // connections refused or ended because there were too many
 	Requests         uint64
 	RequestsRejected uint64 // answered with a ServiceFault
+
+	SubscriptionsCreated uint64
+}
+
+// PublishStats are figures of the publish path as it is now.
+type PublishStats struct {
+	Subscriptions  int
+	MonitoredItems int
+	Retained       int    // messages kept until they are acknowledged
+	Candidates     int    // monitored items that the next tick of their subscription looks at
+	Late           uint32 // ticks at which a subscription had no Publish request, of those there are
+	Discarded      uint32 // messages dropped unacknowledged because too many were kept, likewise
+
+	// The pools of the process: messages that somebody holds, what lies in the pools, and how much may.
+	MessagesHeld int64
+	PooledIdle   int64
+	PoolBound    int64
+	PoolMisses   uint64 // rents that found a pool empty
 }
 
 type counters struct {
 	sessionsCreated, sessionsRejected, timedOut, logins, loginsRejected atomic.Uint64
 	channels, channelsRejected, requests, rejected                      atomic.Uint64
+	subscriptionsCreated                                                atomic.Uint64
 }
 
 // Stats returns the server's counts.
@@ -36,5 +59,19 @@ func (s *Server) Stats() Stats {
 		ChannelsRejected: c.channelsRejected.Load(),
 		Requests:         c.requests.Load(),
 		RequestsRejected: c.rejected.Load(),
+
+		SubscriptionsCreated: c.subscriptionsCreated.Load(),
+	}
+}
+
+// PublishStats returns figures of the publish path. It looks at every subscription.
+func (s *Server) PublishStats() PublishStats {
+	m, p := s.subs.Stats(s.clock(s.now())), subs.SharedPools().Stats()
+	return PublishStats{
+		Subscriptions: m.Subscriptions, MonitoredItems: m.Items, Retained: m.Retained, Candidates: m.Candidates,
+		Late: m.Late, Discarded: m.Discarded,
+		MessagesHeld: int64(p.Messages.Outstanding()), PoolBound: int64(p.Messages.Bound),
+		PooledIdle: int64(p.Messages.Idle + p.Data.Idle + p.Events.Idle + p.Fields.Idle + p.Bytes.Idle),
+		PoolMisses: p.Messages.Misses + p.Data.Misses + p.Events.Misses + p.Fields.Misses + p.Bytes.Misses,
 	}
 }

@@ -146,6 +146,8 @@ type Request struct {
 	Acknowledgements []ua.SubscriptionAcknowledgement
 
 	Answer PublishAnswer
+	// More is set when the answer of another request over the same channel follows at once.
+	More bool
 
 	next *Request // among those to be answered
 }
@@ -178,6 +180,7 @@ func (a *answers) deliver() {
 	for r := a.first; r != nil; {
 		next := r.next
 		r.next = nil
+		r.More = next != nil && next.Channel == r.Channel
 		r.Responder.Answer(r)
 		r = next
 	}

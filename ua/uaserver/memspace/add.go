@@ -164,6 +164,7 @@ func (s *Space) join(parent, n *Node, k kind) {
 		n.refs[forward] = both[1:]
 	}
 	s.nodes.insert(n)
+	s.adopt(n)
 	if n.typeDef != nil {
 		n.typeDef.append(newRef(n.typeDef.last, s.known.hasType, inverse, n, n.last))
 	}

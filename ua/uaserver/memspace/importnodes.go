@@ -353,6 +353,7 @@ func (im *importer) commit() ([]func() ua.Structure, error) {
 	}
 	for _, n := range im.order {
 		s.nodes.insert(n.Node)
+		s.adopt(n.Node)
 	}
 	for _, l := range im.links {
 		if !isNew(l.a) || !isNew(l.b) {

@@ -122,6 +122,9 @@ func (s *Space) detach(n, aggregates *Node) (orphans []*Node) {
 		s.unwatchVersion(n)
 	}
 	s.nodes.remove(n)
+	if n.class == uint8(ua.NodeClassVariable) {
+		s.park(n.variable)
+	}
 	return orphans
 }
 

@@ -35,6 +35,9 @@ type Space struct {
 	types   []func() ua.Structure   // for the server to decode
 	models  map[string]importedFrom // imported models by their URI
 
+	// parked are the feeds of removed variables that are monitored.
+	parked map[ua.NodeID]*uaserver.Feed
+
 	known wellKnown
 }
 

@@ -2,13 +2,15 @@ package memspace
 
 import (
 	"github.com/actua/actua/ua"
+	"github.com/actua/actua/ua/uaserver"
 )
 
 // Variable is a variable of a Space. Its value may be read and set from any goroutine; setting a
 // scalar allocates nothing.
 type Variable struct {
 	Node
-	value    ua.DataValue // guarded by Node.mu
+	value    ua.DataValue   // guarded by Node.mu
+	feed     *uaserver.Feed // to those who monitor it; nil: nobody has so far; guarded by Node.mu
 	dataType *Node
 	hooks    *hooks // callbacks and rare attributes; nil for none. Never changes
 	accepts  typeSet
@@ -73,6 +75,9 @@ func (v *Variable) store(value ua.DataValue) {
 		v.more.pending = nil
 	}
 	v.value = value
+	if v.feed != nil {
+		v.feed.Push(value)
+	}
 }
 
 // Get is the current value. It does not run the callback of OnRead.

@@ -183,6 +183,13 @@ func (c *ServerConn) Send(requestID uint32, m ua.Structure) error {
 	return err
 }
 
+// SendLater is Send for a message that another one follows at once: it may wait for that.
+func (c *ServerConn) SendLater(requestID uint32, m ua.Structure) error {
+	c.out.mu.Lock()
+	defer c.out.mu.Unlock()
+	return c.out.message(uacp.TypeMessage, requestID, m)
+}
+
 // Abort sends an abort chunk in place of a response (Part 6, 6.7.3).
 func (c *ServerConn) Abort(requestID uint32, status ua.StatusCode, reason string) error {
 	c.out.mu.Lock()
