@@ -129,13 +129,18 @@ func BenchmarkIdleItems(b *testing.B) {
 				it.PushInitial(&ua.DataValue{Value: ua.Double(1)}, 0)
 			}
 		}
-		d := &discard{s: s}
-		for range 4 {
-			now.At += 100 * time.Millisecond
-			for range 20 {
-				s.Publish(now, &Request{Responder: d})
-			}
-			m.Run(now)
+		// Initial values are published and acknowledged, and a keep-alive follows.
+		f := &fanOut{m: m, d: &discard{s: s}, now: now}
+		for range 20 {
+			f.d.free = append(f.d.free, &Request{Responder: f.d})
+		}
+		for range 40 {
+			f.now.At += 100 * time.Millisecond
+			f.publish()
+			m.Run(f.now)
+		}
+		if f.d.items != items || m.Stats(f.now).Retained != 0 {
+			b.Fatalf("%d notifications, %+v", f.d.items, m.Stats(f.now))
 		}
 		b.ReportMetric(float64(heap()-before)/items, "B/item")
 		runtime.KeepAlive(m)
