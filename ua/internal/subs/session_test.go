@@ -85,8 +85,7 @@ func TestPublishQueue(t *testing.T) {
 			first := p.c.s.parked[0]
 			p.c.s.mu.Lock()
 			p.c.s.want(p.sub)
-			var done answers
-			p.c.s.serve(p.now(), &done)
+			p.c.s.serve(p.now())
 			p.c.s.mu.Unlock()
 			p.c.expect()
 			if p.c.s.parked[0] != first || p.sub.waiting || p.sub.queued {

@@ -128,8 +128,9 @@ type Custom interface {
 }
 
 // Responder sends the answer of a Publish request. It is called once for each request, with no lock
-// held, by the goroutine that called Session.Publish, Manager.Run or another method: r.Answer is valid
-// until r is used again. The Responder releases r.Answer.Message when it has been encoded or dropped.
+// held, by a goroutine that called Session.Publish, Manager.Run or another method; for one session by one
+// after the other, in the order in which messages were made. r.Answer is valid until r is used again. A
+// Responder may call Session.Publish. It releases r.Answer.Message when it has been encoded or dropped.
 type Responder interface {
 	Answer(r *Request)
 }

@@ -79,7 +79,6 @@ func (t *Transfer) lock() (from *Session, unlock func()) {
 // item for values reports its last one, if none waits. On a status other than Good nothing has changed:
 // BadSubscriptionIdInvalid (deleted meanwhile), BadSessionClosed, BadTooManySubscriptions.
 func (t *Transfer) Commit(now Now, sendInitialValues, sameClient bool, available []uint32) ([]uint32, ua.StatusCode) {
-	var done answers
 	from, unlock := t.lock()
 	sub, to := t.sub, t.to
 	sub.mu.Lock()
@@ -120,18 +119,18 @@ func (t *Transfer) Commit(now Now, sendInitialValues, sameClient bool, available
 		t.settle(now, from)
 	}
 	sub.mu.Unlock()
-	from.serve(now, &done)
+	from.serve(now)
 	if from != to {
-		to.serve(now, &done)
+		to.serve(now)
 	}
 	unlock()
-	done.deliver()
+	from.deliver()
+	to.deliver()
 	return available, status
 }
 
 // Rollback gives the claim up: the subscription goes on where it was.
 func (t *Transfer) Rollback(now Now) {
-	var done answers
 	from, unlock := t.lock()
 	sub := t.sub
 	sub.mu.Lock()
@@ -140,9 +139,9 @@ func (t *Transfer) Rollback(now Now) {
 		t.settle(now, from)
 	}
 	sub.mu.Unlock()
-	from.serve(now, &done)
+	from.serve(now)
 	unlock()
-	done.deliver()
+	from.deliver()
 }
 
 // settle lets the subscription go on in a session.
