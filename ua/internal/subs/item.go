@@ -27,7 +27,7 @@ type Item struct {
 	stamps uint8  // ua.TimestampsToReturn
 
 	at   int32 // index in node.items, guarded by the node's lock
-	node *Node // never changes
+	node *Node // guarded by the subscription's lock
 
 	// value is the last one that was accepted. It is also the queue as long as there is at most one
 	// value in it (flag single); the ring comes into being with the second.
@@ -187,7 +187,7 @@ func (i *Item) take(v *ua.DataValue, at time.Duration) bool {
 
 // unchanged is what an item without a filter leaves out (Part 4, 7.22.2): neither status nor value differ.
 func (i *Item) unchanged(v *ua.DataValue) bool {
-	return i.flags&hasValue != 0 && v.Status == i.value.Status && v.Value.Equal(i.value.Value)
+	return i.flags&hasValue != 0 && v.Status == i.value.Status && i.sub.m.cfg.Same(v.Value, i.value.Value)
 }
 
 // accepted queues a value that is one to report. The first one never triggers.

@@ -33,6 +33,9 @@ type runState struct {
 // New makes a Manager.
 func New(cfg Config) *Manager {
 	cfg.Limits = cfg.Limits.withDefaults()
+	if cfg.Same == nil {
+		cfg.Same = ua.Variant.Equal
+	}
 	if cfg.Wake == nil {
 		cfg.Wake = func() {}
 	}

@@ -251,6 +251,19 @@ func TestQueueing(t *testing.T) {
 			p.cycle()
 			p.equal(p.got(1), "[1 2 3]")
 		}},
+		{"another group gives the values after a new sampling interval", func(p *plant) {
+			var w Wheel
+			old, other := w.Join(1, 10*ms, 0), w.Join(1, 20*ms, 0)
+			i := p.item(1, func(c *ItemConfig) { c.Node = &old.Node })
+			cfg := ItemConfig{ClientHandle: 1, Node: &other.Node, Sampling: 20 * ms}
+			p.equal(p.sub.ModifyItem(p.now(), p.c.s, i.id, &cfg), ua.Good)
+			old.Sample(&ua.DataValue{Value: ua.Double(1)}, 0)
+			other.Sample(&ua.DataValue{Value: ua.Double(2)}, 0)
+			p.live()
+			p.cycle()
+			p.equal(p.got(1), "[2]")
+			p.equal(old.Len()+other.Len(), 1)
+		}},
 		{"a new client handle holds for what waits", func(p *plant) {
 			i := p.item(1, withQueue(5, true))
 			p.push(i, 1, 2)

@@ -265,7 +265,6 @@ func TestReadyRaisesPools(t *testing.T) {
 type interval struct {
 	end   time.Duration
 	sum   float64
-	count int
 	dirty bool
 }
 

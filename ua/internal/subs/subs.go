@@ -71,6 +71,9 @@ type Config struct {
 	// Removed is told of items that are gone, with no lock held: their subscription was deleted or
 	// expired, or DeleteItems was called. The items are already off their nodes.
 	Removed func([]*Item)
+	// Same compares values of items without a filter; nil: ua.Variant.Equal, which allocates for large
+	// scalars.
+	Same func(a, b ua.Variant) bool
 	// Scan makes every subscription look at all its items at every tick, as one with an item that
 	// cannot signal does. For tests: clients see the same.
 	Scan bool

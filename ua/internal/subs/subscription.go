@@ -72,7 +72,7 @@ type counters struct {
 	republishRequests, republished uint32
 	transfers, toAlternate, toSame uint32
 	publishes, dataChanges, events uint32
-	late, keepAlives               uint32
+	late                           uint32
 }
 
 // ID is the subscription id.

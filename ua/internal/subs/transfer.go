@@ -5,7 +5,8 @@ import (
 )
 
 // Transfer is a subscription on its way to another session (Part 4, 5.14.7). Between BeginTransfer and
-// Commit or Rollback it is claimed: its timer stands still, no parked request gets it, and nothing is lost.
+// Commit or Rollback, one of which must come, it is claimed: its timer stands still, no parked request gets
+// it, and nothing is lost.
 type Transfer struct {
 	m   *Manager
 	sub *Subscription
