@@ -494,3 +494,31 @@ func TestItemLimit(t *testing.T) {
 		t.Errorf("%d on the node, %d counted", node.Len(), r.m.items.Load())
 	}
 }
+
+// reentrant is a filter whose event pushes to the node that it came from, as a user's event may.
+type reentrant struct {
+	newEvents
+	node *Node
+}
+
+func (f *reentrant) Select(e Event) ([]ua.Variant, bool) {
+	f.node.Push(&ua.DataValue{Value: ua.Int64(e.(*testEvent).n)}, 0)
+	if n := e.(*testEvent).n; n < 3 {
+		f.node.PushEvent(&testEvent{n + 1})
+	}
+	return f.newEvents.Select(e)
+}
+
+// TestEventsHoldNoLock: what an event does when it is asked for its fields cannot block.
+func TestEventsHoldNoLock(t *testing.T) {
+	r := newRig(t, Config{})
+	c := r.client()
+	sub := c.create(Params{})
+	var node Node
+	c.item(sub, 1, func(cfg *ItemConfig) { cfg.Node, cfg.Events, cfg.QueueSize = &node, &reentrant{node: &node}, 10 })
+	c.item(sub, 2, func(cfg *ItemConfig) { cfg.Node, cfg.QueueSize = &node, 10 })
+	node.PushEvent(&testEvent{1})
+	c.publish(1)
+	r.pass(100 * time.Millisecond)
+	c.expect("sub 1 seq 1: e1=[3] e1=[2] e1=[1] 2=1 2=2 2=3 avail [1]")
+}

@@ -102,13 +102,13 @@ type IntervalFilter interface {
 // whose queue still has an event does not take the same again.
 type Event any
 
-// EventFilter decides which events an item reports and what of them (Part 4, 7.22.3). It is called
-// with the item's lock held: it must not call back.
+// EventFilter decides which events an item reports and what of them (Part 4, 7.22.3).
 type EventFilter interface {
 	// Select returns the fields of an event, false when the where clause leaves it out. The fields are
-	// the item's from then on.
+	// the item's from then on. It is called with no lock held.
 	Select(e Event) ([]ua.Variant, bool)
-	// Overflow returns the fields of an EventQueueOverflowEventType event (Part 4, 7.22.3).
+	// Overflow returns the fields of an EventQueueOverflowEventType event (Part 4, 7.22.3). It is called with
+	// the item's lock held: it must not call back.
 	Overflow() []ua.Variant
 }
 
