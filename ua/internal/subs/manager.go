@@ -204,6 +204,9 @@ func (m *Manager) close(sub *Subscription) []*Item {
 	sub.closed = true
 	sub.asleep.Store(false)
 	sub.sent.Clear()
+	if m.cfg.MirrorStore != nil {
+		m.cfg.MirrorStore.RemoveSent(sub.id)
+	}
 	m.schedule.cancel(&sub.timer)
 	items := sub.sorted(nil)
 	sub.items, sub.candidates, sub.publish, sub.order, sub.firing = nil, nil, nil, nil, nil
@@ -263,6 +266,7 @@ func (m *Manager) Create(now Now, s *Session, p Params, enabled bool) (*Subscrip
 	m.subs[sub.id] = sub
 	m.mu.Unlock()
 	sub.sent.Init(sub.id, l.MaxRetained)
+	sub.sent.SetMirror(m.cfg.FullMirror, m.cfg.DeltaMirror)
 	sub.session.Store(s)
 	s.subs[sub.id] = sub
 	sub.mu.Lock()

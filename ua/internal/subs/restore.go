@@ -84,6 +84,7 @@ func (m *Manager) Restore(now Now, st *State, owner any) (*Subscription, ua.Stat
 	sub.setParams(p, now)
 	sub.aliveAt = int64(p.MaxKeepAliveCount)
 	sub.sent.Init(st.ID, m.cfg.Limits.MaxRetained)
+	sub.sent.SetMirror(m.cfg.FullMirror, m.cfg.DeltaMirror)
 	m.orphans.mu.Lock()
 	defer m.orphans.mu.Unlock()
 	m.mu.Lock()

@@ -23,17 +23,18 @@ func TestRestore(t *testing.T) {
 
 func restoreOnce(t *testing.T, mirror string, seed uint64) {
 	rnd := rand.New(rand.NewPCG(seed, 2))
-	first := newRig(t, Config{})
 	store := new(MemoryMirror)
+	cfg := Config{MirrorStore: store}
+	switch mirror {
+	case "full":
+		cfg.FullMirror = store
+	case "delta":
+		cfg.DeltaMirror = store
+	}
+	first := newRig(t, cfg)
 	c := first.client()
 	c.ack = rnd.IntN(2) == 0
 	sub := c.create(Params{MaxNotificationsPerPublish: uint32(1 + rnd.IntN(3)), LifetimeCount: 1000})
-	switch mirror {
-	case "full":
-		sub.sent.SetMirror(store, nil)
-	case "delta":
-		sub.sent.SetMirror(nil, store)
-	}
 	values := c.item(sub, 1, withQueue(1000, true))
 	events := c.item(sub, 2, withEvents(1000, true))
 	linked := c.item(sub, 3, sampling(1))
@@ -66,7 +67,8 @@ func restoreOnce(t *testing.T, mirror string, seed uint64) {
 	first.m.CloseSession(first.now(), c.s, true, ua.BadServerHalted)
 	numbers := c.seq[st.ID]
 
-	second := newRig(t, Config{Pools: first.p})
+	cfg.Pools = first.p
+	second := newRig(t, cfg)
 	again, status := second.m.Restore(second.now(), &st, "owner")
 	if status != ua.Good {
 		t.Fatal(status)
@@ -103,7 +105,9 @@ func restoreOnce(t *testing.T, mirror string, seed uint64) {
 	}
 	d.auto = false
 	second.m.CloseSession(second.now(), d.s, true, ua.BadSessionClosed)
-	store.RemoveSent(sub.id)
+	if _, ok := store.LoadSent(sub.id); ok {
+		t.Errorf("seed %d: the mirror still has the subscription", seed)
+	}
 	if n := second.leased(); n != 0 {
 		t.Errorf("seed %d: %d messages are still out", seed, n)
 	}

@@ -71,6 +71,11 @@ type Config struct {
 	// Removed is told of items that are gone, with no lock held: their subscription was deleted or
 	// expired, or DeleteItems was called. The items are already off their nodes.
 	Removed func([]*Item)
+	// FullMirror and DeltaMirror are told of every change of a retransmission queue, MirrorStore of
+	// subscriptions that are gone. Each may be nil.
+	FullMirror  FullMirror
+	DeltaMirror DeltaMirror
+	MirrorStore MirrorStore
 	// Same compares values of items without a filter; nil: ua.Variant.Equal, which allocates for large
 	// scalars.
 	Same func(a, b ua.Variant) bool
