@@ -13,11 +13,15 @@ type discard struct {
 	s     *Session
 	free  []*Request
 	items int
+	buf   []byte // for the binary form, if not nil
 }
 
 func (d *discard) Answer(r *Request) {
 	if m := r.Answer.Message.Message(); m != nil {
 		d.items += len(m.Data())
+		if d.buf != nil {
+			d.buf = m.AppendBinary(d.buf[:0])
+		}
 		r.Acknowledgements = append(r.Acknowledgements[:0], ua.SubscriptionAcknowledgement{SubscriptionID: r.Answer.SubscriptionID, SequenceNumber: m.SequenceNumber})
 		if len(m.Data()) == 0 {
 			r.Acknowledgements = r.Acknowledgements[:0]
@@ -86,8 +90,11 @@ func (f *fanOut) cycle(interval time.Duration) {
 	f.publish()
 }
 
-func benchmarkPushTick(b *testing.B, subs, nodes int, interval time.Duration) {
+func benchmarkPushTick(b *testing.B, subs, nodes int, interval time.Duration, encode bool) {
 	f := newFanOut(b, subs, nodes, interval)
+	if encode {
+		f.d.buf = make([]byte, 0, 1<<16)
+	}
 	for range 10 {
 		f.cycle(interval)
 	}
@@ -104,11 +111,31 @@ func benchmarkPushTick(b *testing.B, subs, nodes int, interval time.Duration) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(f.d.items), "ns/notification")
 }
 
-func BenchmarkPushTick100x100(b *testing.B) { benchmarkPushTick(b, 100, 100, 100*time.Millisecond) }
-func BenchmarkPushTick100x100at10ms(b *testing.B) {
-	benchmarkPushTick(b, 100, 100, 10*time.Millisecond)
+func BenchmarkPushTick100x100(b *testing.B) {
+	benchmarkPushTick(b, 100, 100, 100*time.Millisecond, false)
 }
-func BenchmarkPushTick1x1000(b *testing.B) { benchmarkPushTick(b, 1, 1000, 100*time.Millisecond) }
+func BenchmarkPushTick100x100at10ms(b *testing.B) {
+	benchmarkPushTick(b, 100, 100, 10*time.Millisecond, false)
+}
+func BenchmarkPushTick1x1000(b *testing.B) {
+	benchmarkPushTick(b, 1, 1000, 100*time.Millisecond, false)
+}
+
+// BenchmarkPushTickEncode makes the binary form of each message, too.
+func BenchmarkPushTickEncode(b *testing.B) {
+	benchmarkPushTick(b, 100, 100, 100*time.Millisecond, true)
+}
+
+// BenchmarkPush is one value to one item that is not yet a candidate, or is one.
+func BenchmarkPush(b *testing.B) {
+	f := newFanOut(b, 1, 1, 100*time.Millisecond)
+	v := new(ua.DataValue)
+	b.ReportAllocs()
+	for n := range b.N {
+		v.Value = ua.Double(float64(n))
+		f.nodes[0].Push(v, 0)
+	}
+}
 
 // BenchmarkIdleItems reports what a monitored item costs that has nothing to report.
 func BenchmarkIdleItems(b *testing.B) {
@@ -129,13 +156,18 @@ func BenchmarkIdleItems(b *testing.B) {
 				it.PushInitial(&ua.DataValue{Value: ua.Double(1)}, 0)
 			}
 		}
-		d := &discard{s: s}
-		for range 4 {
-			now.At += 100 * time.Millisecond
-			for range 20 {
-				s.Publish(now, &Request{Responder: d})
-			}
-			m.Run(now)
+		// Initial values are published and acknowledged, and a keep-alive follows.
+		f := &fanOut{m: m, d: &discard{s: s}, now: now}
+		for range 20 {
+			f.d.free = append(f.d.free, &Request{Responder: f.d})
+		}
+		for range 40 {
+			f.now.At += 100 * time.Millisecond
+			f.publish()
+			m.Run(f.now)
+		}
+		if f.d.items != items || m.Stats(f.now).Retained != 0 {
+			b.Fatalf("%d notifications, %+v", f.d.items, m.Stats(f.now))
 		}
 		b.ReportMetric(float64(heap()-before)/items, "B/item")
 		runtime.KeepAlive(m)
@@ -149,6 +181,44 @@ func heap() uint64 {
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
 	return s.HeapAlloc
+}
+
+// TestIdleItemMemory: an idle item takes at most 400 bytes, with its node's list and the entry in its
+// subscription's map.
+func TestIdleItemMemory(t *testing.T) {
+	const items = 50_000
+	before := heap()
+	f := newFanOut(t, 1, items, 100*time.Millisecond)
+	for range 40 {
+		f.now.At += 100 * time.Millisecond
+		f.publish()
+		f.m.Run(f.now)
+	}
+	perItem := float64(heap()-before) / items
+	if perItem > 400 || perItem < 100 {
+		t.Errorf("%.0f bytes an item", perItem)
+	}
+	runtime.KeepAlive(f)
+}
+
+// TestIdleCosts: with 1,000 idle subscriptions of 10 ms for a minute, Run is called for keep-alives only.
+func TestIdleCosts(t *testing.T) {
+	r := newRig(t, Config{Limits: Limits{MaxSubscriptionsPerSession: 1000, MaxPublishRequests: 1000}})
+	c := r.client()
+	c.auto = true
+	for range 1000 {
+		c.item(c.create(Params{PublishingInterval: 10, MaxKeepAliveCount: 3000}), 1, nil)
+	}
+	c.publish(1000)
+	r.pass(time.Second)
+	runs := r.runs
+	r.pass(time.Minute)
+	if n := r.runs - runs; n > 10 {
+		t.Errorf("Run was called %d times", n)
+	}
+	if len(c.got) < 2000 {
+		t.Errorf("only %d keep-alives", len(c.got))
+	}
 }
 
 // BenchmarkTickIdle has many watched items of which few change.

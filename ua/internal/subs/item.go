@@ -27,7 +27,7 @@ type Item struct {
 	stamps uint8  // ua.TimestampsToReturn
 
 	at   int32 // index in node.items, guarded by the node's lock
-	node *Node // never changes
+	node *Node // guarded by the subscription's lock
 
 	// value is the last one that was accepted. It is also the queue as long as there is at most one
 	// value in it (flag single); the ring comes into being with the second.
@@ -159,14 +159,35 @@ func (i *Item) PushInitial(v *ua.DataValue, at time.Duration) {
 	}
 }
 
-// PushEvent gives the item an event, if it is one for events.
+// PushEvent gives the item an event, if it is one for events. The filter looks at it with no lock held.
 func (i *Item) PushEvent(e Event) {
 	i.mu.Lock()
-	ok := i.takeEvent(e)
+	var f EventFilter
+	if i.wants(e) {
+		f = i.ext.events
+	}
+	i.mu.Unlock()
+	if f == nil {
+		return
+	}
+	fields, ok := f.Select(e)
+	if !ok {
+		return
+	}
+	i.mu.Lock()
+	if ok = i.wants(e); ok {
+		i.takeEvent(e, fields)
+	}
 	i.mu.Unlock()
 	if ok {
 		i.Signal()
 	}
+}
+
+// wants reports whether the item takes events, and this one does not wait already.
+func (i *Item) wants(e Event) bool {
+	x := i.ext
+	return x != nil && x.events != nil && i.mode != ua.MonitoringModeDisabled && i.flags&gone == 0 && !x.queue.has(e)
 }
 
 // take accepts and queues a value; false when there is nothing to report. The item is locked.
@@ -187,7 +208,7 @@ func (i *Item) take(v *ua.DataValue, at time.Duration) bool {
 
 // unchanged is what an item without a filter leaves out (Part 4, 7.22.2): neither status nor value differ.
 func (i *Item) unchanged(v *ua.DataValue) bool {
-	return i.flags&hasValue != 0 && v.Status == i.value.Status && v.Value.Equal(i.value.Value)
+	return i.flags&hasValue != 0 && v.Status == i.value.Status && i.sub.m.cfg.Same(v.Value, i.value.Value)
 }
 
 // accepted queues a value that is one to report. The first one never triggers.
@@ -364,28 +385,20 @@ func (i *Item) clear() {
 	}
 }
 
-// takeEvent queues an event; false when there is nothing to report. The item is locked.
-func (i *Item) takeEvent(e Event) bool {
-	x := i.ext
-	if x == nil || x.events == nil || i.mode == ua.MonitoringModeDisabled || i.flags&gone != 0 || x.queue.has(e) {
-		return false
-	}
-	fields, ok := x.events.Select(e)
-	if !ok {
-		return false
-	}
+// takeEvent queues an event.
+func (i *Item) takeEvent(e Event, fields []ua.Variant) {
+	q := &i.ext.queue
 	i.flags |= readyTrigger
-	if x.queue.n < int(i.size) {
-		x.queue.put(e, fields, i.size)
-		return true
+	if q.n < int(i.size) {
+		q.put(e, fields, i.size)
+		return
 	}
 	i.sub.eventOverflows.Add(1)
-	x.queue.overflow = true
+	q.overflow = true
 	if i.flags&discardOldest != 0 {
-		x.queue.drop()
-		x.queue.put(e, fields, i.size)
+		q.drop()
+		q.put(e, fields, i.size)
 	}
-	return true
 }
 
 // resized follows a new queue size: what is too much is dropped on the side that the policy says.

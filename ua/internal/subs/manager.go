@@ -33,6 +33,9 @@ type runState struct {
 // New makes a Manager.
 func New(cfg Config) *Manager {
 	cfg.Limits = cfg.Limits.withDefaults()
+	if cfg.Same == nil {
+		cfg.Same = ua.Variant.Equal
+	}
 	if cfg.Wake == nil {
 		cfg.Wake = func() {}
 	}
@@ -67,7 +70,6 @@ func (m *Manager) OpenSession(tag any) *Session {
 // BadServerHalted. Its subscriptions are deleted, or go on without a session until they are transferred or
 // their lifetime ends (Part 4, 5.7.4, DeleteSubscriptions).
 func (m *Manager) CloseSession(now Now, s *Session, deleteSubscriptions bool, status ua.StatusCode) {
-	var done answers
 	var dead []*Item
 	s.mu.Lock()
 	if s.closed {
@@ -76,7 +78,7 @@ func (m *Manager) CloseSession(now Now, s *Session, deleteSubscriptions bool, st
 	}
 	s.closed = true
 	for len(s.parked) > 0 {
-		refuse(s.pop(now), status, &done)
+		s.refuse(s.pop(now), status)
 	}
 	s.status, s.ready = nil, nil
 	left := s.subs
@@ -109,7 +111,7 @@ func (m *Manager) CloseSession(now Now, s *Session, deleteSubscriptions bool, st
 	m.mu.Lock()
 	m.sessions--
 	m.mu.Unlock()
-	done.deliver()
+	s.deliver()
 	m.bury(dead)
 }
 
@@ -148,11 +150,10 @@ func (m *Manager) Run(now Now) (next time.Duration) {
 // sweep looks at all subscriptions of a session that are due before it pairs them with requests, so
 // that priorities hold among those that became ready together.
 func (m *Manager) sweep(s *Session, now Now) {
-	var done answers
 	var dead []*Item
 	s.mu.Lock()
 	s.named = false
-	s.expire(now, &done)
+	s.expire(now)
 	for _, sub := range s.due {
 		if s.subs[sub.id] != sub {
 			continue // transferred or deleted meanwhile, by who has planned it anew
@@ -166,7 +167,7 @@ func (m *Manager) sweep(s *Session, now Now) {
 		}
 		sub.mu.Unlock()
 	}
-	s.serve(now, &done)
+	s.serve(now)
 	for _, sub := range s.due {
 		if s.subs[sub.id] != sub {
 			continue
@@ -181,7 +182,7 @@ func (m *Manager) sweep(s *Session, now Now) {
 	clear(s.due)
 	s.due = s.due[:0]
 	s.mu.Unlock()
-	done.deliver()
+	s.deliver()
 	m.bury(dead)
 }
 
@@ -203,6 +204,9 @@ func (m *Manager) close(sub *Subscription) []*Item {
 	sub.closed = true
 	sub.asleep.Store(false)
 	sub.sent.Clear()
+	if m.cfg.MirrorStore != nil {
+		m.cfg.MirrorStore.RemoveSent(sub.id)
+	}
 	m.schedule.cancel(&sub.timer)
 	items := sub.sorted(nil)
 	sub.items, sub.candidates, sub.publish, sub.order, sub.firing = nil, nil, nil, nil, nil
@@ -262,6 +266,7 @@ func (m *Manager) Create(now Now, s *Session, p Params, enabled bool) (*Subscrip
 	m.subs[sub.id] = sub
 	m.mu.Unlock()
 	sub.sent.Init(sub.id, l.MaxRetained)
+	sub.sent.SetMirror(m.cfg.FullMirror, m.cfg.DeltaMirror)
 	sub.session.Store(s)
 	s.subs[sub.id] = sub
 	sub.mu.Lock()
@@ -287,7 +292,6 @@ func (m *Manager) Find(id uint32) *Subscription {
 // Delete deletes a subscription of the session (Part 4, 5.14.8): BadSubscriptionIdInvalid if it has none
 // of this id. When it was the last, parked requests are answered BadNoSubscription.
 func (m *Manager) Delete(now Now, s *Session, id uint32) ua.StatusCode {
-	var done answers
 	s.mu.Lock()
 	sub := s.subs[id]
 	if sub == nil {
@@ -299,9 +303,9 @@ func (m *Manager) Delete(now Now, s *Session, id uint32) ua.StatusCode {
 	sub.mu.Lock()
 	dead := m.close(sub)
 	sub.mu.Unlock()
-	s.serve(now, &done)
+	s.serve(now)
 	s.mu.Unlock()
-	done.deliver()
+	s.deliver()
 	m.bury(dead)
 	return ua.Good
 }

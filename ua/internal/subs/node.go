@@ -1,6 +1,7 @@
 package subs
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -27,11 +28,13 @@ func (n *Node) Push(v *ua.DataValue, at time.Duration) {
 	}
 }
 
-// PushEvent gives an event to all items of the list.
+// PushEvent gives an event to all items of the list. Filters ask the event with no lock held, since an
+// event may be a user's; events that are pushed at the same time have no order.
 func (n *Node) PushEvent(e Event) {
 	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, i := range n.items {
+	items := slices.Clone(n.items)
+	n.mu.Unlock()
+	for _, i := range items {
 		i.PushEvent(e)
 	}
 }

@@ -1,6 +1,8 @@
 package subs
 
 import (
+	"slices"
+
 	"github.com/actua/actua/ua"
 )
 
@@ -30,7 +32,7 @@ func (s *Subscription) produce(now Now, a *PublishAnswer) bool {
 			m := s.m.cfg.Pools.NewMessage()
 			m.SequenceNumber, m.PublishTime = s.sent.Announced(), now.Wall
 			a.Message.Adopt(m)
-			s.counter.keepAlives++
+			s.trim()
 		default:
 			s.waiting = false
 			return false
@@ -62,6 +64,10 @@ func (s *Subscription) build(now Now) {
 		}
 		for len(s.data)-data+len(s.events)-events > limit {
 			data, events = s.message(now, data, events, limit)
+		}
+		if data+events > 4*limit { // or the scratch would be as long as all of them together
+			s.data, s.events = slices.Delete(s.data, 0, data), slices.Delete(s.events, 0, events)
+			data, events = 0, 0
 		}
 	}
 	for data < len(s.data) || events < len(s.events) {

@@ -251,6 +251,19 @@ func TestQueueing(t *testing.T) {
 			p.cycle()
 			p.equal(p.got(1), "[1 2 3]")
 		}},
+		{"another group gives the values after a new sampling interval", func(p *plant) {
+			var w Wheel
+			old, other := w.Join(1, 10*ms, 0), w.Join(1, 20*ms, 0)
+			i := p.item(1, func(c *ItemConfig) { c.Node = &old.Node })
+			cfg := ItemConfig{ClientHandle: 1, Node: &other.Node, Sampling: 20 * ms}
+			p.equal(p.sub.ModifyItem(p.now(), p.c.s, i.id, &cfg), ua.Good)
+			old.Sample(&ua.DataValue{Value: ua.Double(1)}, 0)
+			other.Sample(&ua.DataValue{Value: ua.Double(2)}, 0)
+			p.live()
+			p.cycle()
+			p.equal(p.got(1), "[2]")
+			p.equal(old.Len()+other.Len(), 1)
+		}},
 		{"a new client handle holds for what waits", func(p *plant) {
 			i := p.item(1, withQueue(5, true))
 			p.push(i, 1, 2)
@@ -480,4 +493,32 @@ func TestItemLimit(t *testing.T) {
 	if node.Len() != 2 || r.m.items.Load() != 2 {
 		t.Errorf("%d on the node, %d counted", node.Len(), r.m.items.Load())
 	}
+}
+
+// reentrant is a filter whose event pushes to the node that it came from, as a user's event may.
+type reentrant struct {
+	newEvents
+	node *Node
+}
+
+func (f *reentrant) Select(e Event) ([]ua.Variant, bool) {
+	f.node.Push(&ua.DataValue{Value: ua.Int64(e.(*testEvent).n)}, 0)
+	if n := e.(*testEvent).n; n < 3 {
+		f.node.PushEvent(&testEvent{n + 1})
+	}
+	return f.newEvents.Select(e)
+}
+
+// TestEventsHoldNoLock: what an event does when it is asked for its fields cannot block.
+func TestEventsHoldNoLock(t *testing.T) {
+	r := newRig(t, Config{})
+	c := r.client()
+	sub := c.create(Params{})
+	var node Node
+	c.item(sub, 1, func(cfg *ItemConfig) { cfg.Node, cfg.Events, cfg.QueueSize = &node, &reentrant{node: &node}, 10 })
+	c.item(sub, 2, func(cfg *ItemConfig) { cfg.Node, cfg.QueueSize = &node, 10 })
+	node.PushEvent(&testEvent{1})
+	c.publish(1)
+	r.pass(100 * time.Millisecond)
+	c.expect("sub 1 seq 1: e1=[3] e1=[2] e1=[1] 2=1 2=2 2=3 avail [1]")
 }

@@ -158,6 +158,7 @@ var readyCases = []struct {
 	{"BacklogLeftReporting", func(p *plant) {
 		p.sub.Modify(p.now(), p.c.s, Params{PublishingInterval: 100, MaxKeepAliveCount: 10, MaxNotificationsPerPublish: 1})
 		a, b := p.item(1, withQueue(20, true)), p.item(2, withMode(ua.MonitoringModeSampling), withQueue(2, true))
+		c := p.item(3)
 		p.c.auto = false
 		p.push(b, 1)
 		p.push(a, 1, 2, 3, 4, 5)
@@ -176,9 +177,9 @@ var readyCases = []struct {
 		for range 3 {
 			p.cycle()
 		}
-		p.push(a, 7)
+		p.push(c, 9)
 		p.cycle()
-	}, "1=1 | 1=2 | 1=3 | 2=1 | 1=4 | 1=5 | 1=6 | 1=7"},
+	}, "1=1 | 1=2 | 1=3 | 2=1 | 1=4 | 1=5 | 1=6 | 3=9"},
 }
 
 // playReady plays a case and returns what the client got: notifications of each message, in their order.
@@ -264,7 +265,6 @@ func TestReadyRaisesPools(t *testing.T) {
 type interval struct {
 	end   time.Duration
 	sum   float64
-	count int
 	dirty bool
 }
 
@@ -353,6 +353,37 @@ func TestReadyCustom(t *testing.T) {
 		p.cycle()
 	})
 	if want := "1=1 1=2 | 1=3 | 1=3"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// lateValue is a Custom item that gets a value just after it was asked whether it has one, as if from another
+// goroutine.
+type lateValue struct {
+	speaker
+	item  *Item
+	asked int
+}
+
+func (l *lateValue) Pending(at time.Duration) int {
+	n := l.speaker.Pending(at)
+	if l.asked++; l.asked == 1 {
+		l.values = append(l.values, 7)
+		l.item.Signal() // finds the signal held
+	}
+	return n
+}
+
+// TestReadyLooksAgain: R1. A value that comes between the look at an item and the release of its signal is
+// seen by the second look.
+func TestReadyLooksAgain(t *testing.T) {
+	got := playReady(t, false, Config{}, func(p *plant) {
+		l := new(lateValue)
+		l.item = p.item(1, withCustom(l))
+		p.cycle()
+		p.cycle()
+	})
+	if want := "1=7"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

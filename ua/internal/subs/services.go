@@ -131,9 +131,9 @@ func (s *Subscription) Item(id uint32) *Item {
 	return s.items[id]
 }
 
-// ModifyItem changes the parameters of an item (Part 4, 5.13.3). Of c the node, mode, range, encoding, tag
-// and Custom stay what they were; an item stays one for values or for events. The queue size is revised in
-// c. What waits is kept as far as the new queue has room. The status is BadSubscriptionIdInvalid or
+// ModifyItem changes the parameters of an item (Part 4, 5.13.3). Of c the mode, range, encoding, tag and
+// Custom stay what they were; an item stays one for values or for events. Another Node, as of another Group
+// for another sampling interval, replaces the one it was on; nil does not. The queue size is revised in c. What waits is kept as far as the new queue has room. The status is BadSubscriptionIdInvalid or
 // BadMonitoredItemIdInvalid.
 func (s *Subscription) ModifyItem(now Now, by *Session, id uint32, c *ItemConfig) ua.StatusCode {
 	if status := s.lockFor(by, now); status != ua.Good {
@@ -159,6 +159,13 @@ func (s *Subscription) ModifyItem(now Now, by *Session, id uint32, c *ItemConfig
 	i.configure(&n)
 	i.resized()
 	i.mu.Unlock()
+	if c.Node != nil && c.Node != i.node {
+		if i.node != nil {
+			i.node.remove(i)
+		}
+		i.node = c.Node
+		i.node.add(i)
+	}
 	s.mark(i)
 	s.stir(now)
 	return ua.Good

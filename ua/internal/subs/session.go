@@ -26,6 +26,26 @@ type Session struct {
 	status []statusChange  // to be told before anything else
 	active time.Duration   // when the last Publish request came, or the last parked one went
 	closed bool
+	out    answers // to be given to their Responders, in this order
+	giving bool    // by a goroutine that does so
+}
+
+// deliver gives answers to their Responders, in the order in which they were made, with no lock held. One
+// goroutine does so for a session; what others make meanwhile it takes along.
+func (s *Session) deliver() {
+	s.mu.Lock()
+	if !s.giving {
+		s.giving = true
+		for s.out.first != nil {
+			list := s.out
+			s.out = answers{}
+			s.mu.Unlock()
+			list.deliver()
+			s.mu.Lock()
+		}
+		s.giving = false
+	}
+	s.mu.Unlock()
 }
 
 // statusChange is a StatusChangeNotification that waits for a request (Part 4, 7.25.4).
@@ -42,30 +62,29 @@ const grace = 500 * time.Millisecond
 func (s *Session) Tag() any { return s.tag }
 
 // Publish takes a Publish request (Part 4, 5.14.5): acknowledgements are handled at once, and the request
-// is answered as soon as a subscription has something to send, before Publish returns if one has.
+// is answered as soon as a subscription has something to send, at once if one has.
 // Of more than Limits.MaxPublishRequests the oldest is answered BadTooManyPublishRequests.
 func (s *Session) Publish(now Now, r *Request) {
-	var done answers
 	s.mu.Lock()
 	s.acknowledge(now, r)
 	switch {
 	case s.closed:
-		refuse(r, ua.BadSessionClosed, &done)
+		s.refuse(r, ua.BadSessionClosed)
 	case len(s.subs) == 0 && len(s.status) == 0:
-		refuse(r, ua.BadNoSubscription, &done)
+		s.refuse(r, ua.BadNoSubscription)
 	default:
 		s.active = now.At
 		if len(s.parked) >= s.m.cfg.Limits.MaxPublishRequests {
-			refuse(s.pop(now), ua.BadTooManyPublishRequests, &done)
+			s.refuse(s.pop(now), ua.BadTooManyPublishRequests)
 		}
 		s.parked = append(s.parked, r)
-		s.serve(now, &done)
+		s.serve(now)
 		if r.Deadline > 0 && slices.Contains(s.parked, r) {
 			s.watch(r.Deadline + grace)
 		}
 	}
 	s.mu.Unlock()
-	done.deliver()
+	s.deliver()
 }
 
 // acknowledge handles the acknowledgements of a request, each with a result of its own.
@@ -85,10 +104,10 @@ func (s *Session) acknowledge(now Now, r *Request) {
 	}
 }
 
-func refuse(r *Request, status ua.StatusCode, done *answers) {
+func (s *Session) refuse(r *Request, status ua.StatusCode) {
 	r.Answer.Status = status
 	r.Answer.Message.Release()
-	done.add(r)
+	s.out.add(r)
 }
 
 // pop takes the oldest parked request.
@@ -107,14 +126,14 @@ func (s *Session) watch(deadline time.Duration) {
 }
 
 // expire answers requests whose time is up.
-func (s *Session) expire(now Now, done *answers) {
+func (s *Session) expire(now Now) {
 	next := never
 	kept := s.parked[:0]
 	for _, r := range s.parked {
 		switch d := r.Deadline + grace; {
 		case r.Deadline <= 0:
 		case d <= now.At:
-			refuse(r, ua.BadTimeout, done)
+			s.refuse(r, ua.BadTimeout)
 			s.active = max(s.active, now.At)
 			continue
 		default:
@@ -149,7 +168,7 @@ func (s *Session) unwant(sub *Subscription) {
 // serve pairs parked requests with status changes, then with subscriptions: the highest priority first,
 // of those the one that has waited longest. A request whose subscription turns out to have nothing
 // stays the first in the queue.
-func (s *Session) serve(now Now, done *answers) {
+func (s *Session) serve(now Now) {
 	for len(s.parked) > 0 && len(s.status) > 0 {
 		r, c := s.pop(now), s.status[0]
 		s.status = slices.Delete(s.status, 0, 1)
@@ -158,7 +177,7 @@ func (s *Session) serve(now Now, done *answers) {
 		m.SetStatus(c.code)
 		r.Answer.SubscriptionID = c.subscription
 		r.Answer.Message.Adopt(m)
-		done.add(r)
+		s.out.add(r)
 	}
 	for len(s.parked) > 0 && len(s.ready) > 0 {
 		sub := s.next()
@@ -172,7 +191,7 @@ func (s *Session) serve(now Now, done *answers) {
 		if ok {
 			s.turns++
 			sub.turn = s.turns
-			done.add(s.pop(now))
+			s.out.add(s.pop(now))
 		}
 		if late {
 			sub.settle(s, now)
@@ -181,7 +200,7 @@ func (s *Session) serve(now Now, done *answers) {
 	}
 	if len(s.subs) == 0 && len(s.status) == 0 {
 		for len(s.parked) > 0 {
-			refuse(s.pop(now), ua.BadNoSubscription, done)
+			s.refuse(s.pop(now), ua.BadNoSubscription)
 		}
 	}
 }
@@ -221,7 +240,6 @@ func (s *Session) DropChannel(now Now, current uint32) int {
 }
 
 func (s *Session) drop(now Now, status ua.StatusCode, which func(*Request) bool) int {
-	var done answers
 	s.mu.Lock()
 	n := 0
 	s.parked = slices.DeleteFunc(s.parked, func(r *Request) bool {
@@ -229,14 +247,14 @@ func (s *Session) drop(now Now, status ua.StatusCode, which func(*Request) bool)
 			return false
 		}
 		n++
-		refuse(r, status, &done)
+		s.refuse(r, status)
 		return true
 	})
 	if n > 0 {
 		s.active = max(s.active, now.At)
 	}
 	s.mu.Unlock()
-	done.deliver()
+	s.deliver()
 	return n
 }
 

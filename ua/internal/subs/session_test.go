@@ -85,8 +85,7 @@ func TestPublishQueue(t *testing.T) {
 			first := p.c.s.parked[0]
 			p.c.s.mu.Lock()
 			p.c.s.want(p.sub)
-			var done answers
-			p.c.s.serve(p.now(), &done)
+			p.c.s.serve(p.now())
 			p.c.s.mu.Unlock()
 			p.c.expect()
 			if p.c.s.parked[0] != first || p.sub.waiting || p.sub.queued {
@@ -388,4 +387,32 @@ func TestRevise(t *testing.T) {
 	if l.reviseQueue(0, true) != 1000 || l.reviseQueue(math.MaxUint32, true) != 10_000 {
 		t.Error("event queues")
 	}
+}
+
+// FuzzRevise: whatever is asked for, what holds can be worked with.
+func FuzzRevise(f *testing.F) {
+	f.Add(100.0, uint32(30), uint32(10), uint32(0), 50.0)
+	f.Add(math.NaN(), uint32(0), uint32(math.MaxUint32), uint32(math.MaxUint32), math.Inf(-1))
+	f.Add(math.Inf(1), uint32(math.MaxUint32), uint32(0), uint32(1), math.NaN())
+	l := Limits{PublishingResolution: 7 * time.Millisecond}.withDefaults()
+	f.Fuzz(func(t *testing.T, interval float64, lifetime, alive, most uint32, sampling float64) {
+		r := l.Revise(Params{PublishingInterval: interval, LifetimeCount: lifetime, MaxKeepAliveCount: alive, MaxNotificationsPerPublish: most}, l.MaxLifetime)
+		switch {
+		case r.PublishingInterval < l.MinPublishingInterval, r.PublishingInterval > l.MaxPublishingInterval+l.PublishingResolution,
+			r.PublishingInterval%l.PublishingResolution != 0:
+			t.Errorf("interval %v", r.PublishingInterval)
+		case r.MaxKeepAliveCount < 1, time.Duration(r.MaxKeepAliveCount-1)*r.PublishingInterval > l.MaxLifetime:
+			t.Errorf("keep-alive count %d at %v", r.MaxKeepAliveCount, r.PublishingInterval)
+		case uint64(r.LifetimeCount) < 3*uint64(r.MaxKeepAliveCount), time.Duration(r.LifetimeCount)*r.PublishingInterval < l.MinLifetime:
+			t.Errorf("lifetime count %d at %v", r.LifetimeCount, r.PublishingInterval)
+		case r.MaxNotificationsPerPublish < 1 || r.MaxNotificationsPerPublish > l.MaxNotificationsPerPublish:
+			t.Errorf("notifications %d", r.MaxNotificationsPerPublish)
+		}
+		if d := l.ReviseSampling(sampling, r.PublishingInterval, interval, false); d < l.MinSamplingInterval || d > maxSampling {
+			t.Errorf("sampling %v", d)
+		}
+		if d := l.ReviseSampling(sampling, r.PublishingInterval, interval, true); d < 0 || d > maxSampling {
+			t.Errorf("continuous sampling %v", d)
+		}
+	})
 }

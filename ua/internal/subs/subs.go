@@ -71,6 +71,14 @@ type Config struct {
 	// Removed is told of items that are gone, with no lock held: their subscription was deleted or
 	// expired, or DeleteItems was called. The items are already off their nodes.
 	Removed func([]*Item)
+	// FullMirror and DeltaMirror are told of every change of a retransmission queue, MirrorStore of
+	// subscriptions that are gone. Each may be nil.
+	FullMirror  FullMirror
+	DeltaMirror DeltaMirror
+	MirrorStore MirrorStore
+	// Same compares values of items without a filter; nil: ua.Variant.Equal, which allocates for large
+	// scalars.
+	Same func(a, b ua.Variant) bool
 	// Scan makes every subscription look at all its items at every tick, as one with an item that
 	// cannot signal does. For tests: clients see the same.
 	Scan bool
@@ -99,13 +107,13 @@ type IntervalFilter interface {
 // whose queue still has an event does not take the same again.
 type Event any
 
-// EventFilter decides which events an item reports and what of them (Part 4, 7.22.3). It is called
-// with the item's lock held: it must not call back.
+// EventFilter decides which events an item reports and what of them (Part 4, 7.22.3).
 type EventFilter interface {
 	// Select returns the fields of an event, false when the where clause leaves it out. The fields are
-	// the item's from then on.
+	// the item's from then on. It is called with no lock held.
 	Select(e Event) ([]ua.Variant, bool)
-	// Overflow returns the fields of an EventQueueOverflowEventType event (Part 4, 7.22.3).
+	// Overflow returns the fields of an EventQueueOverflowEventType event (Part 4, 7.22.3). It is called with
+	// the item's lock held: it must not call back.
 	Overflow() []ua.Variant
 }
 
@@ -128,8 +136,9 @@ type Custom interface {
 }
 
 // Responder sends the answer of a Publish request. It is called once for each request, with no lock
-// held, by the goroutine that called Session.Publish, Manager.Run or another method: r.Answer is valid
-// until r is used again. The Responder releases r.Answer.Message when it has been encoded or dropped.
+// held, by a goroutine that called Session.Publish, Manager.Run or another method; for one session by one
+// after the other, in the order in which messages were made. r.Answer is valid until r is used again. A
+// Responder may call Session.Publish. It releases r.Answer.Message when it has been encoded or dropped.
 type Responder interface {
 	Answer(r *Request)
 }

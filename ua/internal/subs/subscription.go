@@ -1,6 +1,7 @@
 package subs
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -71,7 +72,7 @@ type counters struct {
 	republishRequests, republished uint32
 	transfers, toAlternate, toSame uint32
 	publishes, dataChanges, events uint32
-	late, keepAlives               uint32
+	late                           uint32
 }
 
 // ID is the subscription id.
@@ -198,9 +199,6 @@ func (s *Subscription) collect(at time.Duration) {
 // sift looks at each candidate once.
 func (s *Subscription) sift(at time.Duration) {
 	s.timed = false
-	if many := cap(s.candidates); many > 1<<14 && len(s.candidates) < many/4 {
-		s.candidates = append([]*Item(nil), s.candidates...) // so many were created at once
-	}
 	kept := s.candidates[:0]
 	for _, i := range s.candidates {
 		v, fires := i.look(at)
@@ -291,6 +289,19 @@ func (s *Subscription) setParams(p Revised, now Now) {
 	if s.started {
 		s.aliveAt = min(s.aliveAt, s.tickAt(now.At)+int64(p.MaxKeepAliveCount))
 	}
+}
+
+// trim gives back the room that a burst has taken: nothing was sent for the time of a keep-alive.
+func (s *Subscription) trim() {
+	s.data, s.events, s.built = trimmed(s.data), trimmed(s.events), trimmed(s.built)
+	s.publish, s.candidates, s.firing = trimmed(s.publish), trimmed(s.candidates), trimmed(s.firing)
+}
+
+func trimmed[T any](list []T) []T {
+	if cap(list) > 256 && len(list) < cap(list)/4 {
+		return slices.Clone(list)
+	}
+	return list
 }
 
 // all lists the items by id.

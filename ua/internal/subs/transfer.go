@@ -5,7 +5,8 @@ import (
 )
 
 // Transfer is a subscription on its way to another session (Part 4, 5.14.7). Between BeginTransfer and
-// Commit or Rollback it is claimed: its timer stands still, no parked request gets it, and nothing is lost.
+// Commit or Rollback, one of which must come, it is claimed: its timer stands still, no parked request gets
+// it, and nothing is lost.
 type Transfer struct {
 	m   *Manager
 	sub *Subscription
@@ -79,7 +80,6 @@ func (t *Transfer) lock() (from *Session, unlock func()) {
 // item for values reports its last one, if none waits. On a status other than Good nothing has changed:
 // BadSubscriptionIdInvalid (deleted meanwhile), BadSessionClosed, BadTooManySubscriptions.
 func (t *Transfer) Commit(now Now, sendInitialValues, sameClient bool, available []uint32) ([]uint32, ua.StatusCode) {
-	var done answers
 	from, unlock := t.lock()
 	sub, to := t.sub, t.to
 	sub.mu.Lock()
@@ -120,18 +120,18 @@ func (t *Transfer) Commit(now Now, sendInitialValues, sameClient bool, available
 		t.settle(now, from)
 	}
 	sub.mu.Unlock()
-	from.serve(now, &done)
+	from.serve(now)
 	if from != to {
-		to.serve(now, &done)
+		to.serve(now)
 	}
 	unlock()
-	done.deliver()
+	from.deliver()
+	to.deliver()
 	return available, status
 }
 
 // Rollback gives the claim up: the subscription goes on where it was.
 func (t *Transfer) Rollback(now Now) {
-	var done answers
 	from, unlock := t.lock()
 	sub := t.sub
 	sub.mu.Lock()
@@ -140,9 +140,9 @@ func (t *Transfer) Rollback(now Now) {
 		t.settle(now, from)
 	}
 	sub.mu.Unlock()
-	from.serve(now, &done)
+	from.serve(now)
 	unlock()
-	done.deliver()
+	from.deliver()
 }
 
 // settle lets the subscription go on in a session.

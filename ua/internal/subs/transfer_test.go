@@ -221,7 +221,7 @@ func TestConcurrency(t *testing.T) {
 	for range 3 {
 		work(func() {
 			s := r.m.OpenSession(nil)
-			d := &locked{}
+			d := &inOrder{t, map[uint32]uint32{}}
 			sub, status := r.m.Create(clock(), s, Params{PublishingInterval: 1, MaxKeepAliveCount: 5}, true)
 			if status != ua.Good {
 				t.Error(status)
@@ -294,10 +294,22 @@ func TestConcurrency(t *testing.T) {
 
 func at0(clock func() Now) time.Duration { return clock().At }
 
-// locked releases what it gets.
-type locked struct{}
+// inOrder releases what it gets. It needs no lock, as a session's answers come one after the other.
+type inOrder struct {
+	t    *testing.T
+	last map[uint32]uint32
+}
 
-func (*locked) Answer(r *Request) { r.Answer.Message.Release() }
+func (d *inOrder) Answer(r *Request) {
+	if m := r.Answer.Message.Message(); m != nil {
+		if id := r.Answer.SubscriptionID; m.SequenceNumber < d.last[id] {
+			d.t.Errorf("subscription %d: number %d after %d", id, m.SequenceNumber, d.last[id])
+		} else {
+			d.last[id] = m.SequenceNumber
+		}
+	}
+	r.Answer.Message.Release()
+}
 
 // TestNoLostWakeUp: R1. Goroutines push while ticks run; the last value of each item arrives without another
 // push.
