@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"github.com/actua/actua/ua"
+	"github.com/actua/actua/ua/internal/filter"
 	"github.com/actua/actua/ua/internal/subs"
 )
 
-// The server has one goroutine for all subscriptions: it waits until something is due, be it a publishing
-// timer or a sample, and does that. Nothing due, nothing done.
+// One thread does what subscriptions and samples want done in time. Nothing due, nothing done.
 
 // subsLimits are the limits as package subs has them.
 func (l *Limits) subs() subs.Limits {
@@ -23,6 +23,7 @@ func (l *Limits) subs() subs.Limits {
 		MaxEventQueue:              count(l.MaxEventQueue),
 		MaxNotificationsPerPublish: count(l.MaxNotificationsPerPublish),
 		MinPublishingInterval:      l.MinPublishingInterval,
+		Phase:                      10 * time.Millisecond,
 		MaxPublishingInterval:      l.MaxPublishingInterval,
 		MinSamplingInterval:        l.MinSamplingInterval,
 		MinLifetime:                l.MinSubscriptionLifetime,
@@ -41,13 +42,18 @@ func (s *Server) newSubscriptions() {
 		Limits:  s.cfg.Limits.subs(),
 		Pools:   subs.SharedPools(),
 		FirstID: rand.Uint32()>>1 + 1,
+		Same:    filter.Equal,
 		Wake:    s.wakeLoop,
 		Removed: s.itemsRemoved,
 	})
 }
 
-// wakeLoop has the loop look what is due.
+// wakeLoop has what is due looked at.
 func (s *Server) wakeLoop() {
+	if s.onLoop {
+		s.loops.WakeTask()
+		return
+	}
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -59,18 +65,46 @@ func (s *Server) clock(t time.Time) subs.Now {
 	return subs.Now{At: t.Sub(s.zero), Wall: ua.NewDateTime(t)}
 }
 
+// startPublishing begins to run subscriptions and samples: on the first event loop, where most values come
+// in and most responses go out, or on a goroutine. Server.mu is held.
+func (s *Server) startPublishing() {
+	if loops := s.eventLoops(); loops != nil {
+		s.onLoop = true
+		if loops.SetTask(s.runDue) {
+			return
+		}
+		s.onLoop = false
+	}
+	s.publishing.Add(1)
+	go s.publishLoop()
+}
+
+// runDue does what is due, and returns how long there is nothing to do, -1 for ever.
+func (s *Server) runDue() (wait time.Duration) {
+	defer func() {
+		if e := recover(); e != nil {
+			s.log.Error("panic in a node manager while values are sampled", "panic", e, "stack", stack())
+			wait = time.Second
+		}
+	}()
+	now := s.clock(s.now())
+	next := min(s.sampler.run(now), s.subs.Run(now))
+	if next == maxDuration {
+		return -1
+	}
+	return max(next-s.clock(s.now()).At, 0)
+}
+
 // publishLoop runs subscriptions and samples until the server is closed.
 func (s *Server) publishLoop() {
 	defer s.publishing.Done()
 	t := time.NewTimer(time.Hour)
 	defer t.Stop()
 	for {
-		now := s.clock(s.now())
-		next := min(s.sampler.run(now), s.subs.Run(now))
-		if wait := next - now.At; next == maxDuration {
+		if wait := s.runDue(); wait < 0 {
 			t.Stop()
 		} else {
-			t.Reset(max(wait, 0))
+			t.Reset(wait)
 		}
 		select {
 		case <-t.C:

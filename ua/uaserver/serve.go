@@ -120,8 +120,7 @@ func (s *Server) keepTime() {
 	s.timed = true
 	closed := s.closed
 	if !closed {
-		s.publishing.Add(1)
-		go s.publishLoop()
+		s.startPublishing()
 	}
 	s.mu.Unlock()
 	if closed {

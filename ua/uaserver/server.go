@@ -45,6 +45,7 @@ type Server struct {
 	notifiers  notifiers
 	self       *SessionInfo // who reads when no session does
 	wake       chan struct{}
+	onLoop     bool // publishing is the first event loop's; set before there are connections
 	publishing sync.WaitGroup
 	monitorMu  sync.Mutex // guards the tags of monitored items
 

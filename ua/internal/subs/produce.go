@@ -51,6 +51,9 @@ func (s *Subscription) build(now Now) {
 		return
 	}
 	limit := int(s.p.MaxNotificationsPerPublish)
+	if len(s.publish) <= limit && s.buildPlain(now) {
+		return
+	}
 	most := max(s.sent.Max()-2, 1) // messages that one call makes
 	data, events := 0, 0           // of the scratch, already in messages
 	kept := s.publish[:0]
@@ -80,6 +83,54 @@ func (s *Subscription) build(now Now) {
 	s.data, s.events = s.data[:0], s.events[:0]
 }
 
+// buildPlain is build when every item to publish has one value and no queue, as is most common: the
+// notifications are made where they belong. False: some item is different, and nothing has been done.
+func (s *Subscription) buildPlain(now Now) bool {
+	n := len(s.publish)
+	for _, i := range s.publish {
+		if i.ext != nil { // set by calls that hold the subscription's lock
+			return false
+		}
+	}
+	m := s.m.cfg.Pools.NewMessage()
+	data := m.RentData(n)
+	for k, i := range s.publish {
+		if !i.takePlain(&data[k]) {
+			// Those before it have been taken: build goes on with them in the scratch.
+			s.data = append(s.data, data[:k]...)
+			m.release()
+			s.publish = append(s.publish[:0], s.publish[k:]...)
+			clear(s.publish[n-k : n])
+			return false
+		}
+	}
+	m.SequenceNumber, m.PublishTime = s.sent.NextNumber(), now.Wall
+	s.counter.dataChanges += uint32(n)
+	s.built = append(s.built, m)
+	clear(s.publish)
+	s.publish = s.publish[:0]
+	return true
+}
+
+// takePlain takes the one value of an item without a queue, which leaves the list of items to publish. It
+// reports whether the item is such a one.
+func (i *Item) takePlain(n *ua.MonitoredItemNotification) bool {
+	i.mu.Lock()
+	if i.ring != nil && i.ring.n > 0 || i.mode != ua.MonitoringModeReporting || i.flags&(single|early|gone|resend) != single {
+		i.mu.Unlock()
+		return false
+	}
+	n.ClientHandle, n.Value = i.handle, i.value
+	if i.stamps != uint8(ua.TimestampsToReturnBoth) {
+		strip(&n.Value, ua.TimestampsToReturn(i.stamps))
+	}
+	i.flags &^= single | triggered
+	i.place = nowhere
+	i.signal.Store(free) // and nothing can have come: the item is locked
+	i.mu.Unlock()
+	return true
+}
+
 // message makes one of at most limit notifications of the scratch, events first, and says where the
 // next begins.
 func (s *Subscription) message(now Now, data, events, limit int) (int, int) {
@@ -99,15 +150,6 @@ func (s *Subscription) message(now Now, data, events, limit int) (int, int) {
 // the list, with more; otherwise it has left it.
 func (s *Subscription) drain(i *Item, now Now, limit int) bool {
 	i.mu.Lock()
-	if i.ext == nil && i.ring == nil && i.mode == ua.MonitoringModeReporting && i.flags&(single|early|gone|resend) == single {
-		// Most items: one value, no queue.
-		s.take(i, &i.value)
-		i.flags &^= single | triggered
-		i.place = nowhere
-		i.signal.Store(free) // and nothing can have come: the item is locked
-		i.mu.Unlock()
-		return false
-	}
 	more := i.judge(now.At) == ready && s.drainSlow(i, now, limit)
 	if !more {
 		i.place = nowhere
@@ -146,9 +188,8 @@ func (s *Subscription) drainSlow(i *Item, now Now, limit int) bool {
 		if again && i.pending(now.At) == 0 && i.flags&hasValue != 0 {
 			s.take(i, &i.value)
 		}
-		var v ua.DataValue
-		for ; limit > 0 && i.takeNext(now.At, &v); limit-- {
-			s.take(i, &v)
+		for v := &s.taken; limit > 0 && i.takeNext(now.At, v); limit-- {
+			s.take(i, v)
 		}
 	}
 	more := i.pending(now.At) > 0 && limit == 0

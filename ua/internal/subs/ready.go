@@ -92,14 +92,15 @@ const (
 // look decides about a candidate, and says whether it triggers others. An idle one has its signal back.
 func (i *Item) look(at time.Duration) (v verdict, fires bool) {
 	i.mu.Lock()
-	defer i.mu.Unlock()
-	v = i.judge(at)
 	if fires = i.flags&readyTrigger != 0; fires {
 		i.flags &^= readyTrigger
 	}
-	if v == idle && !i.letGo(at) {
+	if i.ext == nil && i.mode == ua.MonitoringModeReporting && i.flags&(single|early|gone|resend) == single {
+		v = ready // without further thought: most items
+	} else if v = i.judge(at); v == idle && !i.letGo(at) {
 		v = i.judge(at)
 	}
+	i.mu.Unlock()
 	return v, fires
 }
 

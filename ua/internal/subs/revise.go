@@ -132,3 +132,11 @@ func strip(v *ua.DataValue, stamps ua.TimestampsToReturn) {
 		v.ServerTimestamp, v.ServerPicoseconds = 0, 0
 	}
 }
+
+// begin is when a publishing timer begins that is started at a time.
+func (l *Limits) begin(at time.Duration) time.Duration {
+	if l.Phase <= 0 {
+		return at
+	}
+	return time.Duration(floorDiv(at, l.Phase)) * l.Phase
+}

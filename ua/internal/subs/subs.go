@@ -26,9 +26,12 @@ type Limits struct {
 	MinPublishingInterval time.Duration // 10 ms
 	MaxPublishingInterval time.Duration // 1 h
 	PublishingResolution  time.Duration // 1 ms: intervals are rounded up to a multiple of it
-	MinLifetime           time.Duration // 10 s
-	MaxLifetime           time.Duration // 1 h
-	MinSamplingInterval   time.Duration // 10 ms, for nodes that are sampled
+	// Phase is what the beginnings of publishing timers are rounded down to, so that many subscriptions
+	// are due together and cost one wake-up; the first cycle is so much shorter. 0: they begin as they are.
+	Phase               time.Duration
+	MinLifetime         time.Duration // 10 s
+	MaxLifetime         time.Duration // 1 h
+	MinSamplingInterval time.Duration // 10 ms, for nodes that are sampled
 	// MaxDurableHours is the longest life of a durable subscription without its client; 0: there are
 	// none, and SetDurable answers BadNotSupported.
 	MaxDurableHours uint32

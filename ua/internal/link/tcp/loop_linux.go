@@ -82,6 +82,7 @@ type loop struct {
 	buf    []byte // what all connections read into
 	next   time.Time
 	door   door
+	task   task
 
 	mu      sync.Mutex
 	posted  []*polled
@@ -119,6 +120,7 @@ func (l *loop) close() {
 	_ = syscall.Close(l.bell)
 	_ = syscall.Close(l.ep)
 	l.door.close()
+	l.task.close()
 }
 
 func (l *loop) stop() {
@@ -153,12 +155,23 @@ func (l *loop) post(p *polled) {
 func (l *loop) run() {
 	defer l.close()
 	for {
+		l.task.inside.Store(false)
+		if l.task.wanted.Load() {
+			l.task.inside.Store(true)
+			l.runTask()
+			continue
+		}
 		n, err := l.wait()
+		l.task.inside.Store(true)
 		if err != nil && err != syscall.EINTR {
 			panic("opcua: waiting for connections: " + err.Error()) // a descriptor that is none: a fault of this file
 		}
 		for i := range max(n, 0) {
 			e := &l.events[i]
+			if e.Fd == timerSlot {
+				l.task.rang()
+				continue
+			}
 			if e.Fd == bellSlot {
 				if l.answerBell() {
 					return

@@ -2,7 +2,10 @@
 
 package tcp
 
-import "net"
+import (
+	"net"
+	"time"
+)
 
 // Loops serve connections with few threads, on Linux. Elsewhere there are none, and each connection has
 // a goroutine.
@@ -13,5 +16,11 @@ func NewLoops(int) (*Loops, error) { return nil, nil }
 
 // Close does nothing.
 func (*Loops) Close() {}
+
+// SetTask returns false.
+func (*Loops) SetTask(func() time.Duration) bool { return false }
+
+// WakeTask does nothing.
+func (*Loops) WakeTask() {}
 
 func (*Loops) take(net.Conn, *ServerConfig) *ServerConn { return nil }
