@@ -11,6 +11,10 @@ import (
 
 // One thread does what subscriptions and samples want done in time. Nothing due, nothing done.
 
+// phase makes the subscriptions that begin within it publish at the same moments, which saves wake-ups: an
+// eighth of all CPU with 100 subscriptions of 100 ms, against ten moments in that time.
+const phase = 100 * time.Millisecond
+
 // subsLimits are the limits as package subs has them.
 func (l *Limits) subs() subs.Limits {
 	count := func(n int) uint32 { return uint32(min(n, noLimit)) }
@@ -23,7 +27,7 @@ func (l *Limits) subs() subs.Limits {
 		MaxEventQueue:              count(l.MaxEventQueue),
 		MaxNotificationsPerPublish: count(l.MaxNotificationsPerPublish),
 		MinPublishingInterval:      l.MinPublishingInterval,
-		Phase:                      10 * time.Millisecond,
+		Phase:                      phase,
 		MaxPublishingInterval:      l.MaxPublishingInterval,
 		MinSamplingInterval:        l.MinSamplingInterval,
 		MinLifetime:                l.MinSubscriptionLifetime,

@@ -133,10 +133,10 @@ func strip(v *ua.DataValue, stamps ua.TimestampsToReturn) {
 	}
 }
 
-// begin is when a publishing timer begins that is started at a time.
-func (l *Limits) begin(at time.Duration) time.Duration {
+// begin is when a publishing timer begins that is started at a time: less than an interval before.
+func (l *Limits) begin(at, interval time.Duration) time.Duration {
 	if l.Phase <= 0 {
 		return at
 	}
-	return time.Duration(floorDiv(at, l.Phase)) * l.Phase
+	return at - (at-time.Duration(floorDiv(at, l.Phase))*l.Phase)%interval
 }
