@@ -373,7 +373,8 @@ func findCertificate(store *uapki.Store, arg string, lists ...string) ([]stored,
 	case len(hit) > 1:
 		return nil, usage("%s is the beginning of several thumbprints: %s", arg, strings.Join(hit, ", "))
 	case len(known) == 0:
-		return nil, usage("no certificate %s: nothing is in %s of %s", arg, strings.Join(lists, " or "), store.Dir())
+		return nil, usage("no certificate %s: nothing is in %s of %s (--pki DIR names another folder, --server that of `actua serve`)",
+			arg, strings.Join(lists, " or "), store.Dir())
 	}
 	hint := didYouMean(digits, known)
 	if hint == "" {
