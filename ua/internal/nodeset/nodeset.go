@@ -4,6 +4,7 @@
 package nodeset
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -158,11 +159,14 @@ func parse(source []byte, options Options, header bool) (*Set, error) {
 		return wrap(line, "", err)
 	}
 	root, err := d.start()
+	if errors.Is(err, io.ErrUnexpectedEOF) { // text is no error of XML until it ends
+		return nil, wrap(0, "", errors.New("there is no XML element in the file"))
+	}
 	if err != nil {
 		return nil, fail(err)
 	}
 	if root == nil || root.name != "UANodeSet" {
-		return nil, fail(fmt.Errorf("not a UANodeSet"))
+		return nil, fail(errors.New("the file is no NodeSet2: its XML does not begin with UANodeSet"))
 	}
 	for {
 		e, err := d.start()
