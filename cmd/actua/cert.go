@@ -42,7 +42,7 @@ func (f *certFlags) open(create bool) (*uapki.Store, error) {
 		return nil, err
 	}
 	if _, err := os.Stat(dir); !create && errors.Is(err, fs.ErrNotExist) {
-		return nil, ourPart(err, "there is no folder of certificates %s yet: `actua cert create%s` makes it", dir, f.again())
+		return nil, ourPart(err, "there is no folder of certificates %s yet: `actua cert create%s` makes it, --pki DIR names another one", dir, f.again())
 	}
 	return openStore(f.pki, f.role())
 }
