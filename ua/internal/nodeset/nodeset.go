@@ -4,6 +4,7 @@
 package nodeset
 
 import (
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -201,6 +202,11 @@ func wrap(line int, node string, err error) error {
 		return e
 	case *lineError:
 		return &Error{e.line, node, e.err}
+	case *xml.SyntaxError:
+		if e.Msg == "unexpected EOF" {
+			return &Error{e.Line, node, errors.New("the file ends in the middle of an element")}
+		}
+		return &Error{e.Line, node, fmt.Errorf("this is no XML: %s", e.Msg)}
 	}
 	return &Error{line, node, err}
 }
