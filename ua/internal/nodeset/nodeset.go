@@ -4,6 +4,8 @@
 package nodeset
 
 import (
+	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -158,11 +160,14 @@ func parse(source []byte, options Options, header bool) (*Set, error) {
 		return wrap(line, "", err)
 	}
 	root, err := d.start()
+	if errors.Is(err, io.ErrUnexpectedEOF) { // text is no error of XML until it ends
+		return nil, wrap(0, "", errors.New("there is no XML element in the file"))
+	}
 	if err != nil {
 		return nil, fail(err)
 	}
 	if root == nil || root.name != "UANodeSet" {
-		return nil, fail(fmt.Errorf("not a UANodeSet"))
+		return nil, fail(errors.New("the file is no NodeSet2: its XML does not begin with UANodeSet"))
 	}
 	for {
 		e, err := d.start()
@@ -197,6 +202,11 @@ func wrap(line int, node string, err error) error {
 		return e
 	case *lineError:
 		return &Error{e.line, node, e.err}
+	case *xml.SyntaxError:
+		if e.Msg == "unexpected EOF" {
+			return &Error{e.Line, node, errors.New("the file ends in the middle of an element")}
+		}
+		return &Error{e.Line, node, fmt.Errorf("this is no XML: %s", e.Msg)}
 	}
 	return &Error{line, node, err}
 }
