@@ -146,3 +146,19 @@ func TestLoopCannotWatch(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLoopSoonerWakeStays has a connection woken for later while it is to be looked at now.
+func TestLoopSoonerWakeStays(t *testing.T) {
+	l := &loop{closed: true}
+	p := &polled{loop: l}
+	p.wake(0)
+	now := p.woken.Load()
+	p.wake(time.Hour)
+	if p.woken.Load() != now {
+		t.Error("put off by another")
+	}
+	p.wake(-time.Hour)
+	if p.woken.Load() >= now {
+		t.Error("an earlier one is ignored")
+	}
+}
