@@ -18,7 +18,7 @@ import (
 type polled struct {
 	c    *ServerConn
 	loop *loop
-	fd   int // of the loop and of who sends, which is over when it is closed
+	fd   int    // of the loop and of who sends, which is over when it is closed
 	done func() // called when all is over
 
 	slot       int32
