@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/actua/actua/ua"
@@ -393,11 +392,19 @@ func (a *attributes) dimensions(name string) []uint32 {
 	}
 	var out []uint32
 	for _, part := range strings.Split(s, ",") {
-		n, err := strconv.ParseUint(strings.TrimSpace(part), 10, 32)
+		n, err := dimension(strings.TrimSpace(part))
 		a.fail(name, err)
 		out = append(out, uint32(n))
 	}
 	return out
+}
+
+// dimension is one of ArrayDimensions, which is not left out.
+func dimension(s string) (uint64, error) {
+	if s == "" {
+		return 0, errors.New("an array dimension is missing")
+	}
+	return parseUint(s, 32)
 }
 
 const baseDataType = 24
