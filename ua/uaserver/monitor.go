@@ -107,8 +107,8 @@ func (k *call) createItem(sub *subs.Subscription, x *subs.Session, stamps ua.Tim
 		if source.PerSession {
 			key.session = k.session
 		}
-		tag = &sampled{key: key, least: source.MinSampling, paused: c.MonitoringMode == ua.MonitoringModeDisabled}
-		tag.group = k.server.sampler.join(key, sampling, now, tag.paused)
+		tag = &sampled{key: key, source: source.Sampler, least: source.MinSampling, paused: c.MonitoringMode == ua.MonitoringModeDisabled}
+		tag.group = k.server.sampler.join(tag, sampling, now)
 		cfg.Node, cfg.Tag = &tag.group.Node, tag
 	}
 	item, status := sub.CreateItem(now, x, &cfg)
@@ -266,9 +266,9 @@ func (s *Server) IsSubtype(t, super ua.NodeID) bool {
 }
 
 // join makes an item part of a group that is read.
-func (p *sampler) join(key sampleKey, interval time.Duration, now subs.Now, paused bool) *subs.Group {
-	g := p.wheel.Join(key, interval, now.At)
-	if paused {
+func (p *sampler) join(tag *sampled, interval time.Duration, now subs.Now) *subs.Group {
+	g := p.wheel.Join(tag.key, &source{tag.key, tag.source}, interval, now.At)
+	if tag.paused {
 		g.Pause()
 	}
 	if next := p.wheel.Next(); next != maxDuration {
@@ -351,7 +351,7 @@ func (k *call) regroup(tag *sampled, cfg *subs.ItemConfig, now subs.Now) *subs.N
 	defer s.monitorMu.Unlock()
 	if tag.group.Interval() != cfg.Sampling {
 		old := tag.group
-		tag.group = s.sampler.join(tag.key, cfg.Sampling, now, tag.paused)
+		tag.group = s.sampler.join(tag, cfg.Sampling, now)
 		old.Leave(!tag.paused)
 	}
 	return &tag.group.Node

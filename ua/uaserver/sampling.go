@@ -14,10 +14,13 @@ type sampler struct {
 
 	// The loop's.
 	groups []*subs.Group
+	done   []*subs.Group
+	others []*subs.Group // to be read through their manager
 	sorted []*subs.Group
 	batch  batch
 	items  []ReadItem
 	values []ua.DataValue
+	value  ua.DataValue
 	ctx    Context
 }
 
@@ -28,12 +31,19 @@ type sampleKey struct {
 	session   *session
 }
 
+// source is how a group is read.
+type source struct {
+	sampleKey
+	direct Sampler // nil: through the manager
+}
+
 // sampled is the tag of an item that is read.
 type sampled struct {
 	group  *subs.Group
 	key    sampleKey
+	source Sampler
 	least  float64 // the node's MinimumSamplingInterval in ms
-	paused bool    // disabled; guarded by the session's monitoring lock
+	paused bool    // disabled; guarded by Server.monitorMu
 }
 
 // run reads what is due and returns when to call it again.
@@ -42,9 +52,9 @@ func (p *sampler) run(now subs.Now) time.Duration {
 	p.groups = groups
 	for len(groups) > 0 {
 		// Groups of one session together; those that are of none have nil.
-		x := groups[0].Key.(sampleKey).session
+		x := groups[0].Source.(*source).session
 		n := 1
-		for n < len(groups) && groups[n].Key.(sampleKey).session == x {
+		for n < len(groups) && groups[n].Source.(*source).session == x {
 			n++
 		}
 		p.read(now, x, groups[:n])
@@ -62,18 +72,45 @@ func (p *sampler) read(now subs.Now, x *session, groups []*subs.Group) {
 			p.ctx.Context, p.ctx.Session, p.ctx.LocaleIDs = x.ctx, &info.SessionInfo, info.locales
 		}
 	}
-	n := len(groups)
+	p.done, p.others = p.done[:0], p.others[:0]
+	defer func() { // also when a manager panics
+		p.wheel.Done(p.done)
+		clear(p.done)
+		clear(p.others)
+	}()
+	for _, g := range groups {
+		direct := g.Source.(*source).direct
+		if direct == nil {
+			p.others = append(p.others, g)
+			continue
+		}
+		p.value = ua.DataValue{}
+		if !direct.Sample(&p.ctx, &p.value) {
+			go p.readSlowly(g, p.ctx)
+			continue
+		}
+		g.Sample(stamped(&p.value, now), now.At)
+		p.done = append(p.done, g)
+	}
+	if len(p.others) > 0 {
+		p.readOthers(now, p.others)
+	}
+}
+
+// readOthers reads groups through the managers that have their nodes.
+func (p *sampler) readOthers(now subs.Now, groups []*subs.Group) {
+	s, n := p.server, len(groups)
 	p.batch.reset(n)
 	for i, g := range groups {
-		p.batch.owner[i] = int32(s.managerOf(g.Key.(sampleKey).id.Namespace()))
+		p.batch.owner[i] = int32(s.managerOf(g.Source.(*source).id.Namespace()))
 	}
 	p.batch.sort(len(s.cfg.Nodes))
 	p.items, p.values, p.sorted = resize(p.items, n), resize(p.values, n), resize(p.sorted, n)
 	for i := range p.batch.len() {
 		at := p.batch.at(i)
-		key := groups[at].Key.(sampleKey)
+		src := groups[at].Source.(*source)
 		it := &p.items[i]
-		it.NodeID, it.Attribute, it.Blocked = key.id, key.attribute, false
+		it.NodeID, it.Attribute, it.Blocked = src.id, src.attribute, false
 		p.values[i] = ua.DataValue{}
 		it.Result = &p.values[i]
 		p.sorted[i] = groups[at]
@@ -81,18 +118,15 @@ func (p *sampler) read(now subs.Now, x *session, groups []*subs.Group) {
 	for _, r := range p.batch.runs {
 		s.cfg.Nodes[r.manager].Read(&p.ctx, p.items[r.from:r.to])
 	}
-	done := 0
 	for i := range p.batch.len() {
 		g := p.sorted[i]
 		if p.items[i].Blocked {
-			go p.readSlowly(x, g, p.ctx)
+			go p.readSlowly(g, p.ctx)
 			continue
 		}
 		g.Sample(stamped(&p.values[i], now), now.At)
-		p.sorted[done] = g
-		done++
+		p.done = append(p.done, g)
 	}
-	p.wheel.Done(p.sorted[:done])
 	clear(p.sorted)
 }
 
@@ -103,11 +137,11 @@ func stamped(v *ua.DataValue, now subs.Now) *ua.DataValue {
 }
 
 // readSlowly reads what needs a callback that may take its time. The group is not read again meanwhile.
-func (p *sampler) readSlowly(x *session, g *subs.Group, ctx Context) {
+func (p *sampler) readSlowly(g *subs.Group, ctx Context) {
 	defer p.wheel.Done([]*subs.Group{g})
-	key := g.Key.(sampleKey)
+	src := g.Source.(*source)
 	var v ua.DataValue
-	p.server.readOne(&ctx, key.id, key.attribute, &v)
+	p.server.readOne(&ctx, src.id, src.attribute, &v)
 	now := p.server.clock(p.server.now())
 	g.Sample(stamped(&v, now), now.At)
 }
