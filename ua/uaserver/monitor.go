@@ -256,7 +256,11 @@ func (k *call) dataFilter(id ua.NodeID, attribute ua.AttributeID, parameter *ua.
 	}
 	v := filter.Variable{Attribute: attribute}
 	if f.DeadbandType != uint32(ua.DeadbandTypeNone) && attribute == ua.AttributeValue {
-		v.DataType = k.readNow(id, ua.AttributeDataType).NodeID()
+		data, status := k.readNow(id, ua.AttributeDataType)
+		if refuses(status) {
+			return nil, status
+		}
+		v.DataType = data.NodeID()
 	}
 	if f.DeadbandType == uint32(ua.DeadbandTypePercent) {
 		v.EURange = k.rangeOf(id)
@@ -269,12 +273,12 @@ func (k *call) dataFilter(id ua.NodeID, attribute ua.AttributeID, parameter *ua.
 }
 
 // readNow reads an attribute that needs no callback; null if it cannot.
-func (k *call) readNow(id ua.NodeID, attribute ua.AttributeID) ua.Variant {
+func (k *call) readNow(id ua.NodeID, attribute ua.AttributeID) (ua.Variant, ua.StatusCode) {
 	var v ua.DataValue
 	if m := k.server.NodeManagerOf(id.Namespace()); m != nil {
 		m.Read(&k.ctx, []ReadItem{{NodeID: id, Attribute: attribute, Result: &v}})
 	}
-	return v.Value
+	return v.Value, v.Status
 }
 
 // rangeOf is the property EURange of a variable (Part 8, 5.3.2.3); nil if there is none.
@@ -291,7 +295,8 @@ func (k *call) rangeOf(id ua.NodeID) *ua.Range {
 		if !t.IsLocal() {
 			continue
 		}
-		if e, ok := ua.As[ua.ExtensionObject](k.readNow(t.NodeID, ua.AttributeValue)); ok {
+		v, _ := k.readNow(t.NodeID, ua.AttributeValue)
+		if e, ok := ua.As[ua.ExtensionObject](v); ok {
 			if r, ok := e.Value.(*ua.Range); ok {
 				return r
 			}
