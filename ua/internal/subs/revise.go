@@ -92,7 +92,17 @@ func (l *Limits) ReviseSampling(ms float64, publishing time.Duration, minimum fl
 	if minimum > 0 {
 		d = max(d, milliseconds(minimum))
 	}
-	return min(max(d, l.MinSamplingInterval), maxSampling)
+	return min(coarse(max(d, l.MinSamplingInterval)), maxSampling)
+}
+
+// coarse rounds an interval up to three digits: each interval of readings has costs of its own, and clients
+// could think of millions.
+func coarse(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for 1000*unit <= d {
+		unit *= 10
+	}
+	return roundUp(d, unit)
 }
 
 // milliseconds converts a number that is not negative and not NaN.
