@@ -53,9 +53,9 @@ type sampled struct {
 	group  *subs.Group
 	key    sampleKey // its session changes with a transfer
 	source Sampler
-	least  float64   // the node's MinimumSamplingInterval in ms
-	paused bool      // disabled
-	gone   bool      // deleted
+	least  float64 // the node's MinimumSamplingInterval in ms
+	paused bool    // disabled
+	gone   bool    // deleted
 
 	perSession bool
 }
