@@ -11,7 +11,11 @@ import (
 
 // One thread does what subscriptions and samples want done in time. Nothing due, nothing done.
 
-// subsLimits are the limits as package subs has them.
+// longest is what stands for no limit of a subscription's life; a publishing interval is at most a fiftieth
+// of it. Times that follow from both stay within what a Duration holds, 292 years.
+const longest = 50 * 365 * 24 * time.Hour
+
+// subs are the limits as package subs has them.
 func (l *Limits) subs() subs.Limits {
 	count := func(n int) uint32 { return uint32(min(n, noLimit)) }
 	return subs.Limits{
@@ -24,11 +28,11 @@ func (l *Limits) subs() subs.Limits {
 		MaxNotificationsPerPublish: count(l.MaxNotificationsPerPublish),
 		MinPublishingInterval:      l.MinPublishingInterval,
 		Phase:                      10 * time.Millisecond,
-		MaxPublishingInterval:      l.MaxPublishingInterval,
+		MaxPublishingInterval:      min(l.MaxPublishingInterval, longest/50),
 		MinSamplingInterval:        l.MinSamplingInterval,
 		MinLifetime:                l.MinSubscriptionLifetime,
-		MaxLifetime:                l.MaxSubscriptionLifetime,
-		MaxDurableHours:            uint32(min(l.MaxDurableLifetime/time.Hour, 1<<31-1)),
+		MaxLifetime:                min(l.MaxSubscriptionLifetime, longest),
+		MaxDurableHours:            uint32(min(l.MaxDurableLifetime, longest) / time.Hour),
 	}
 }
 
