@@ -87,8 +87,8 @@ func TestBenchProfile(t *testing.T) {
 		}
 		text, _ := io.ReadAll(r.Body)
 		r.Body.Close()
-		figures := map[string]float64{}
-		if err := json.Unmarshal(text, &figures); err != nil || len(figures) != 5 {
+		figures := map[string]any{}
+		if err := json.Unmarshal(text, &figures); err != nil || len(figures) != 6 {
 			t.Fatalf("%s: %v", text, err)
 		}
 		for _, name := range []string{"Mallocs", "TotalAlloc", "HeapAlloc", "PauseTotalNs", "NumGC"} {
@@ -96,7 +96,20 @@ func TestBenchProfile(t *testing.T) {
 				t.Errorf("no %s in %s", name, text)
 			}
 		}
-		collections[i] = figures["NumGC"]
+		collections[i] = figures["NumGC"].(float64)
+		publish, _ := figures["Publish"].(map[string]any)
+		for _, name := range []string{"Subscriptions", "MonitoredItems", "Retained", "Candidates", "Late", "Discarded", "MessagesHeld"} {
+			if n, ok := publish[name].(float64); !ok || n != 0 {
+				t.Errorf("%s is %v in %s", name, publish[name], text)
+			}
+		}
+		pools, _ := publish["Pools"].(map[string]any)
+		for _, name := range []string{"Messages", "DataChanges", "Events", "Fields", "Buffers"} {
+			pool, _ := pools[name].(map[string]any)
+			if bound, _ := pool["Bound"].(float64); bound < 1024 {
+				t.Errorf("pool %s: %v", name, pool)
+			}
+		}
 	}
 	if collections[1] <= collections[0] {
 		t.Errorf("?gc=1 collects nothing: %v", collections)
@@ -119,7 +132,7 @@ func TestBenchProfile(t *testing.T) {
 	if slices.Contains(s.Off, "diagnostics") || len(s.Off) != 4 {
 		t.Errorf("with --diag 1: off %q", s.Off)
 	}
-	if code, out, stderr := w.run(context.Background(), "read", s.URL, "i=2294", "--json", "--security", "none"); code != 0 || !strings.Contains(out, `"value":true`) {
+	if code, out, stderr := w.run(context.Background(), "read", s.URL, "i=2294", "i=2290", "i=3707", "--json", "--security", "none"); code != 0 || !strings.Contains(out, `"value":true`) {
 		t.Errorf("--diag 1: exit %d, %s%s", code, out, stderr)
 	}
 }

@@ -96,7 +96,7 @@ func (a *app) serverConfig(f *serveFlags, set *config.Config) (*uaserver.Config,
 	c := &uaserver.Config{
 		ApplicationName: set.Application.Name, Identity: id, Store: store,
 		Policies: set.Security.Policies, AllowDeprecated: set.Security.AllowDeprecated,
-		AllowAnonymous: set.Users.Anonymous, DiagnosticsOff: !set.Diagnostics, Limits: set.Limits,
+		AllowAnonymous: set.Users.Anonymous, Diagnostics: set.Diagnostics, Limits: set.Limits,
 		Logger: slog.New(slog.NewTextHandler(a.err, nil)),
 	}
 	if c.Limits.IdleTimeout < 0 {

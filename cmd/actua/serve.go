@@ -62,11 +62,11 @@ writes one with every key explained.`,
 	fs.BoolVar(&f.lenient, "lenient", false, "leave out what is wrong in nodesets, and list it")
 	fs.StringVar(&f.pki, "pki", "", "folder of the server's certificates (default: in the user's configuration folder)")
 	fs.StringVar(&f.profile, "profile", "demo", "what to serve: demo, empty, or bench for a load generator")
-	fs.StringVar(&f.stats, "stats", "", "HOST:PORT of a page with figures of the process's memory, as JSON over HTTP")
+	fs.StringVar(&f.stats, "stats", "", "HOST:PORT of a page with figures of memory and publishing, as JSON over HTTP")
 	fs.BoolVar(&f.deprecated, "allow-deprecated", false, "offer Basic256 and Basic128Rsa15 too, which are no longer safe")
 	fs.StringVar(&f.config, "config", "", "a configuration file, in place of a profile; other flags go before it")
 	fs.BoolVar(&f.print, "print-config", false, "write the configuration to standard output, with every key explained, and end")
-	fs.IntVar(&f.diag, "diag", 1, "0 makes the server's diagnostics unreadable")
+	fs.IntVar(&f.diag, "diag", 0, "1 counts what sessions and subscriptions do, for clients to read")
 	for _, name := range laterServeFlags {
 		fs.String(name, "", "later version")
 		fs.Lookup(name).Hidden = true
@@ -98,7 +98,8 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	if err != nil {
 		return err
 	}
-	defer serveStats(page)()
+	figures := &statsPage{}
+	defer serveStats(page, figures)()
 	listeners, err := listen(set.Listen)
 	if err != nil {
 		return err
@@ -114,6 +115,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		closeAll(listeners)
 		return ourPart(err, "%v", err)
 	}
+	figures.server.Store(server)
 	failed := make(chan error, len(listeners))
 	for _, l := range listeners {
 		go func() { failed <- server.Serve(l) }()

@@ -6,12 +6,21 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/actua/actua/ua/uaserver"
 )
 
-// statsPage is what --stats serves: figures of the Go runtime as JSON. "?gc=1" collects garbage first.
-func statsPage(w http.ResponseWriter, r *http.Request) {
+// statsPage is what --stats serves: figures of the Go runtime as JSON, and of what is published once there
+// is a server. "?gc=1" collects garbage first.
+type statsPage struct {
+	server atomic.Pointer[uaserver.Server]
+}
+
+// ServeHTTP implements http.Handler.
+func (p *statsPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "only GET and HEAD are answered", http.StatusMethodNotAllowed)
@@ -23,10 +32,16 @@ func statsPage(w http.ResponseWriter, r *http.Request) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(struct {
+	figures := struct {
 		Mallocs, TotalAlloc, HeapAlloc, PauseTotalNs uint64
 		NumGC                                        uint32
-	}{m.Mallocs, m.TotalAlloc, m.HeapAlloc, m.PauseTotalNs, m.NumGC}) // who asked may have gone
+		Publish                                      *uaserver.PublishStats `json:",omitempty"`
+	}{m.Mallocs, m.TotalAlloc, m.HeapAlloc, m.PauseTotalNs, m.NumGC, nil}
+	if s := p.server.Load(); s != nil {
+		publish := s.PublishStats()
+		figures.Publish = &publish
+	}
+	_ = json.NewEncoder(w).Encode(figures) // who asked may have gone
 }
 
 // listenStats opens the address of the statistics page; nil without one.
@@ -45,11 +60,11 @@ func listenStats(address string) (net.Listener, error) {
 }
 
 // serveStats serves the statistics page until the function that it returns is called.
-func serveStats(l net.Listener) (stop func()) {
+func serveStats(l net.Listener, page *statsPage) (stop func()) {
 	if l == nil {
 		return func() {}
 	}
-	s := &http.Server{Handler: http.HandlerFunc(statsPage), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
+	s := &http.Server{Handler: page, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -224,6 +224,8 @@ func (c *Config) checkLimits() error {
 	}{
 		{"min-session-timeout", l.MinSessionTimeout < 0}, {"min-token-lifetime", l.MinTokenLifetime < 0},
 		{"max-buffer-size", l.MaxBufferSize < 0}, {"max-nesting", l.MaxNesting < 0},
+		{"min-publishing-interval", l.MinPublishingInterval < 0}, {"min-sampling-interval", l.MinSamplingInterval < 0},
+		{"min-subscription-lifetime", l.MinSubscriptionLifetime < 0},
 	} {
 		if x.none {
 			return c.at("limits."+x.key, "a bound is wanted here, not none")
@@ -238,6 +240,10 @@ func (c *Config) checkLimits() error {
 		return c.at("limits.min-session-timeout", "it is above max-session-timeout")
 	case above(l.MinTokenLifetime, l.MaxTokenLifetime, d.MinTokenLifetime, d.MaxTokenLifetime):
 		return c.at("limits.min-token-lifetime", "it is above max-token-lifetime")
+	case above(l.MinPublishingInterval, l.MaxPublishingInterval, d.MinPublishingInterval, d.MaxPublishingInterval):
+		return c.at("limits.min-publishing-interval", "it is above max-publishing-interval")
+	case above(l.MinSubscriptionLifetime, l.MaxSubscriptionLifetime, d.MinSubscriptionLifetime, d.MaxSubscriptionLifetime):
+		return c.at("limits.min-subscription-lifetime", "it is above max-subscription-lifetime")
 	}
 	return nil
 }

@@ -102,10 +102,9 @@ func Profile(name string) *Config {
 			Modes:    []string{"Sign", "SignAndEncrypt"},
 			Clients:  ClientsTrusted,
 		},
-		Users:       Users{Anonymous: true},
-		Diagnostics: true,
-		Plant:       PlantNone,
-		Limits:      defaultLimits(),
+		Users:  Users{Anonymous: true},
+		Plant:  PlantNone,
+		Limits: defaultLimits(),
 	}
 	switch name {
 	case "demo":
@@ -116,9 +115,10 @@ func Profile(name string) *Config {
 		c.Variables = demoVariables()
 	case "bench":
 		c.Security.Clients = ClientsAny
-		c.Diagnostics = false
 		c.Plant = PlantBench
 		c.Limits.MaxSessions = 5000
+		c.Limits.MaxPublishRequests = 1000
+		c.Limits.MinPublishingInterval = time.Millisecond
 		c.Limits.MaxChannels, c.Limits.MaxHandshakes, c.Limits.MaxReceiveMemory, c.Limits.MaxLoginFailures = -1, -1, -1, -1
 	}
 	c.Application.Name = "actua " + name
@@ -150,6 +150,10 @@ func defaultLimits() uaserver.Limits {
 		MaxNodesPerRead: 10_000, MaxNodesPerWrite: 10_000, MaxNodesPerBrowse: 10_000, MaxNodesPerMethodCall: 10_000,
 		MaxNodesPerRegisterNodes: 10_000, MaxNodesPerTranslatePaths: 10_000,
 		MaxReferencesPerNode: -1, MaxBrowseContinuationPoint: 100, MaxPendingRequests: 100,
+		MaxSubscriptions: 100, MaxMonitoredItems: 100_000, MaxMonitoredItemsPerCall: 10_000, MaxPublishRequests: 20,
+		MaxRetransmissionQueue: 100, MaxNotificationsPerPublish: 10_000, MaxDataQueue: 1000, MaxEventQueue: 10_000,
+		MinPublishingInterval: 10 * time.Millisecond, MaxPublishingInterval: time.Hour, MinSamplingInterval: 10 * time.Millisecond,
+		MinSubscriptionLifetime: 10 * time.Second, MaxSubscriptionLifetime: time.Hour,
 		MaxMessageSize: 16 << 20, MaxBufferSize: 65_535, MaxReceiveMemory: 256 << 20,
 		MaxStringLength: 16 << 20, MaxByteString: 16 << 20, MaxArrayLength: 16 << 20, MaxNesting: 100,
 		HandshakeTimeout: 10 * time.Second, IdleTimeout: -1, MinTokenLifetime: time.Minute, MaxTokenLifetime: time.Hour,

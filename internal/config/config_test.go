@@ -150,7 +150,8 @@ func TestEveryLimit(t *testing.T) {
 		}
 		c, err = Parse("x", []byte("limits: {"+key+": none}"), hint)
 		switch key {
-		case "min-session-timeout", "min-token-lifetime", "max-buffer-size", "max-nesting":
+		case "min-session-timeout", "min-token-lifetime", "max-buffer-size", "max-nesting",
+			"min-publishing-interval", "min-sampling-interval", "min-subscription-lifetime":
 			if err == nil {
 				t.Errorf("%s: none is accepted", key)
 			}

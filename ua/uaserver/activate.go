@@ -106,6 +106,7 @@ func (k *call) exchange(user string, nonce []byte, q *ua.ActivateSessionRequest,
 	x.nonce = randomBytes(nonceSize)
 	x.touch(now)
 	before := x.info.Swap(info)
+	x.diagnostics.loggedIn(user)
 	if old := x.bound.Swap(c); old != c || before == nil {
 		c.loggedIn(x)
 		if before != nil {

@@ -63,9 +63,9 @@ type Config struct {
 	// policy None of a server without an Identity.
 	AllowPlainPasswords bool
 
-	// DiagnosticsOff makes EnabledFlag false and what is under ServerDiagnostics not readable (Part 5,
-	// 6.3.3).
-	DiagnosticsOff bool
+	// Diagnostics counts what sessions and subscriptions do, and lets clients read it under
+	// ServerDiagnostics (Part 5, 6.3.3). Without it EnabledFlag is false and the rest not readable.
+	Diagnostics bool
 
 	// InterceptPublish sees each Publish response with a notification message before it leaves. It changes
 	// nothing, returns at once, and copies what it keeps: the memory of the message is used again.

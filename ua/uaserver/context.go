@@ -20,6 +20,8 @@ type Context struct {
 	Now ua.DateTime
 	// LocaleIDs are the client's languages, best first (Part 4, 5.7.3).
 	LocaleIDs []string
+
+	session *session // nil when the server itself asks
 }
 
 // SessionInfo is what the server knows about the client of a session since its last activation.

@@ -81,6 +81,12 @@ func (k *call) createSession(q *ua.CreateSessionRequest, p *ua.CreateSessionResp
 		createdAt:   now,
 		nonce:       randomBytes(nonceSize),
 	}
+	if s.cfg.Diagnostics {
+		x.diagnostics = &sessionDiagnostics{serverURI: q.ServerURI, services: make([]serviceCount, len(services))}
+		if len(q.EndpointURL) <= maxEndpointURL {
+			x.diagnostics.endpointURL = q.EndpointURL
+		}
+	}
 	x.client.DiscoveryURLs = append([]string(nil), q.ClientDescription.DiscoveryURLs...)
 	if x.name == "" {
 		x.name = x.id.String()

@@ -29,6 +29,7 @@ const (
 // service is a row of the dispatch table.
 type service struct {
 	name  string
+	index int // in services
 	rule  sessionRule
 	serve func(*call) outcome
 	pool  sync.Pool // of *call
@@ -77,6 +78,9 @@ const numbers = 1024
 // table has a row for each service; see services.go.
 var table [numbers]*service
 
+// services are all rows, in their order.
+var services []*service
+
 // row makes the row of a service. Q and P are its request and response.
 func row[Q, P any, PQ interface {
 	*Q
@@ -86,7 +90,8 @@ func row[Q, P any, PQ interface {
 	ua.Structure
 }](name string, rule sessionRule, reqHeader func(*Q) *ua.RequestHeader, respHeader func(*P) *ua.ResponseHeader,
 	serve func(*call, *Q, *P) outcome) {
-	s := &service{name: name, rule: rule}
+	s := &service{name: name, index: len(services), rule: rule}
+	services = append(services, s)
 	s.serve = func(k *call) outcome { return serve(k, (*Q)(k.req.(PQ)), (*P)(k.resp.(PP))) }
 	s.pool.New = func() any {
 		q, p := new(Q), new(P)
@@ -191,6 +196,8 @@ func (k *call) admit(now time.Time) bool {
 		return false
 	}
 	k.session = s
+	s.request(k.service)
+	k.ctx.session = s
 	if k.service.rule == created {
 		return true
 	}
@@ -270,6 +277,9 @@ func (k *call) finish() {
 func (k *call) answer() {
 	if k.status.IsBad() {
 		k.server.stats.rejected.Add(1)
+		if k.session != nil {
+			k.session.requestFailed(k.service, k.status)
+		}
 		k.conn.sendFault(k.id, k.reqHeader, &k.fault, k.status, k.detail)
 		k.release()
 		return

@@ -50,7 +50,7 @@ type Limits struct {
 	MinSubscriptionLifetime    time.Duration // default 10 s
 	MaxSubscriptionLifetime    time.Duration // default 1 h
 	// MaxDurableLifetime is how long a durable subscription lives without its client, in whole hours
-	// (Part 5, 9.3). Default: there are none.
+	// (Part 5, 9.3). Default: there are none, and SetSubscriptionDurable answers BadNotSupported.
 	MaxDurableLifetime time.Duration
 
 	MaxMessageSize int // bytes of a request or response; default 16 MiB
@@ -122,6 +122,7 @@ func (l Limits) withDefaults() (Limits, error) {
 	defaultTo(&l.MinSamplingInterval, 10*time.Millisecond)
 	defaultTo(&l.MinSubscriptionLifetime, 10*time.Second)
 	defaultTo(&l.MaxSubscriptionLifetime, time.Hour)
+	defaultTo(&l.MaxDurableLifetime, 0)
 	defaultTo(&l.MaxMessageSize, 16<<20)
 	defaultTo(&l.MaxBufferSize, 65_535)
 	defaultTo(&l.MaxChunkCount, l.MaxMessageSize/leastBody+1)

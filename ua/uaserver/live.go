@@ -9,15 +9,15 @@ import (
 
 // Live is the current Value of a variable of namespace 0 that tells something about the server itself:
 // ServerStatus and its components, ServerArray, NamespaceArray, ServiceLevel, Auditing, and what is
-// under ServerCapabilities and ServerDiagnosticsSummary (Part 5, 6.3). id is its number in package
+// under ServerCapabilities and ServerDiagnostics (Part 5, 6.3). id is its number in package
 // uaid. It is false for other nodes, whose value then is the node manager's own. A null value cannot be
-// read now (BadNotReadable): it belongs to diagnostics that are off.
+// read now (BadNotReadable): it belongs to diagnostics that are off. MayReadLive says who may have it. MayReadLive says who may have it.
 func (s *Server) Live(id uint32, now ua.DateTime) (ua.Variant, bool) {
 	f, ok := liveValues[id]
 	switch {
 	case !ok:
 		return ua.Variant{}, false
-	case s.cfg.DiagnosticsOff && slices.Contains(diagnosticValues, id):
+	case !s.cfg.Diagnostics && slices.Contains(diagnosticValues, id):
 		return ua.Variant{}, true
 	}
 	return f(s, now), true
@@ -73,10 +73,12 @@ func buildValue(get func(*ua.BuildInfo) ua.Variant) func(*Server, ua.DateTime) u
 	return func(s *Server, _ ua.DateTime) ua.Variant { return get(&s.cfg.BuildInfo) }
 }
 
-var liveValues map[uint32]func(*Server, ua.DateTime) ua.Variant
+// liveValues has more entries, for ServerCapabilities and ServerDiagnostics, from capabilities.go and
+// serverdiagnostics.go.
+var liveValues = map[uint32]func(*Server, ua.DateTime) ua.Variant{}
 
 func init() {
-	liveValues = map[uint32]func(*Server, ua.DateTime) ua.Variant{
+	for id, f := range map[uint32]func(*Server, ua.DateTime) ua.Variant{
 		uaid.Server_ServerArray: func(s *Server, _ ua.DateTime) ua.Variant {
 			return ua.Array([]string{s.cfg.ApplicationURI})
 		},
@@ -118,10 +120,6 @@ func init() {
 		uaid.Server_ServerCapabilities_LocaleIdArray: func(*Server, ua.DateTime) ua.Variant {
 			return ua.Array([]string{"en"})
 		},
-		uaid.Server_ServerCapabilities_ServerProfileArray: func(*Server, ua.DateTime) ua.Variant {
-			// The larger profiles want subscriptions (Part 7, 6.6).
-			return ua.Array([]string{"http://opcfoundation.org/UA-Profile/Server/NanoEmbeddedDevice2017"})
-		},
 		uaid.Server_ServerCapabilities_OperationLimits_MaxNodesPerRead:          limitValue(func(l *Limits) int { return l.MaxNodesPerRead }),
 		uaid.Server_ServerCapabilities_OperationLimits_MaxNodesPerWrite:         limitValue(func(l *Limits) int { return l.MaxNodesPerWrite }),
 		uaid.Server_ServerCapabilities_OperationLimits_MaxNodesPerMethodCall:    limitValue(func(l *Limits) int { return l.MaxNodesPerMethodCall }),
@@ -129,45 +127,23 @@ func init() {
 		uaid.Server_ServerCapabilities_OperationLimits_MaxNodesPerRegisterNodes: limitValue(func(l *Limits) int { return l.MaxNodesPerRegisterNodes }),
 		uaid.Server_ServerCapabilities_OperationLimits_MaxNodesPerTranslateBrowsePathsToNodeIds: limitValue(
 			func(l *Limits) int { return l.MaxNodesPerTranslatePaths }),
-
-		uaid.Server_ServerDiagnostics_EnabledFlag: func(s *Server, _ ua.DateTime) ua.Variant {
-			return ua.Boolean(!s.cfg.DiagnosticsOff)
-		},
-		uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary: func(s *Server, _ ua.DateTime) ua.Variant {
-			sum := s.diagnosticsSummary()
-			return ua.NewExtensionObject(&sum).Variant()
-		},
-		uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_CurrentSessionCount:   countValue(func(t Stats) uint64 { return t.Sessions }),
-		uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_CumulatedSessionCount: countValue(func(t Stats) uint64 { return t.SessionsCreated }),
-		uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_SessionTimeoutCount:   countValue(func(t Stats) uint64 { return t.SessionsTimedOut }),
-		uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_RejectedSessionCount: countValue(func(t Stats) uint64 {
-			return t.SessionsRejected + t.LoginsRejected
-		}),
-		uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_SecurityRejectedSessionCount: countValue(func(t Stats) uint64 { return t.LoginsRejected }),
-		uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_RejectedRequestsCount:        countValue(func(t Stats) uint64 { return t.RequestsRejected }),
+	} {
+		liveValues[id] = f
 	}
 }
 
 // init gives the mandatory variables whose services do not exist here the value that says so, rather than
-// none: queries and history have no continuation points, and nothing is counted (Part 5, 6.3).
+// none: queries and history have no continuation points, and there is nothing to count (Part 5, 6.3).
 func init() {
 	for id, v := range map[uint32]ua.Variant{
 		uaid.Server_ServerCapabilities_MaxQueryContinuationPoints:   ua.UInt16(0),
 		uaid.Server_ServerCapabilities_MaxHistoryContinuationPoints: ua.UInt16(0),
-		uaid.Server_ServerCapabilities_MinSupportedSampleRate:       ua.Double(0),
 		uaid.Server_ServerCapabilities_SoftwareCertificates:         ua.Array([]ua.ExtensionObject{}),
 		uaid.Server_ServerRedundancy_RedundancySupport:              ua.Int32(int32(ua.RedundancySupportNone)),
 
 		uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_ServerViewCount:               ua.UInt32(0),
 		uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_SessionAbortCount:             ua.UInt32(0),
-		uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_PublishingIntervalCount:       ua.UInt32(0),
-		uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_CurrentSubscriptionCount:      ua.UInt32(0),
-		uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_CumulatedSubscriptionCount:    ua.UInt32(0),
 		uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_SecurityRejectedRequestsCount: ua.UInt32(0),
-		uaid.Server_ServerDiagnostics_SubscriptionDiagnosticsArray:                           ua.Array([]ua.ExtensionObject{}),
-		uaid.Server_ServerDiagnostics_SessionsDiagnosticsSummary_SessionDiagnosticsArray:     ua.Array([]ua.ExtensionObject{}),
-		uaid.Server_ServerDiagnostics_SessionsDiagnosticsSummary_SessionSecurityDiagnosticsArray: ua.Array(
-			[]ua.ExtensionObject{}),
 	} {
 		liveValues[id] = func(*Server, ua.DateTime) ua.Variant { return v }
 	}
@@ -176,16 +152,4 @@ func init() {
 func browsePointsValue(s *Server, _ ua.DateTime) ua.Variant {
 	n := advertised(s.cfg.Limits.MaxBrowseContinuationPoint)
 	return ua.UInt16(uint16(min(n, 65535)))
-}
-
-func (s *Server) diagnosticsSummary() ua.ServerDiagnosticsSummaryDataType {
-	t := s.Stats()
-	return ua.ServerDiagnosticsSummaryDataType{
-		CurrentSessionCount:          uint32(t.Sessions),
-		CumulatedSessionCount:        uint32(t.SessionsCreated),
-		SecurityRejectedSessionCount: uint32(t.LoginsRejected),
-		RejectedSessionCount:         uint32(t.SessionsRejected + t.LoginsRejected),
-		SessionTimeoutCount:          uint32(t.SessionsTimedOut),
-		RejectedRequestsCount:        uint32(t.RequestsRejected),
-	}
 }

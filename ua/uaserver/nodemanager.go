@@ -16,6 +16,9 @@ import (
 //
 //	func (s *Server) Live(id uint32, now ua.DateTime) (ua.Variant, bool)
 //
+// Server.MayReadLive says who may have it. The methods of Server.LiveMethods are run by the server: the
+// manager checks object and arguments as for its own methods, and calls them.
+//
 // # What callers promise
 //
 // NodeID of every item is in one of the manager's namespaces and not null. Attribute is one that the

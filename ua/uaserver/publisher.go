@@ -15,7 +15,11 @@ import (
 // eighth of all CPU with 100 subscriptions of 100 ms, against ten moments in that time.
 const phase = 100 * time.Millisecond
 
-// subsLimits are the limits as package subs has them.
+// longest is what stands for no limit of a subscription's life; a publishing interval is at most a fiftieth
+// of it. Times that follow from both stay within what a Duration holds, 292 years.
+const longest = 50 * 365 * 24 * time.Hour
+
+// subs are the limits as package subs has them.
 func (l *Limits) subs() subs.Limits {
 	count := func(n int) uint32 { return uint32(min(n, noLimit)) }
 	return subs.Limits{
@@ -28,11 +32,11 @@ func (l *Limits) subs() subs.Limits {
 		MaxNotificationsPerPublish: count(l.MaxNotificationsPerPublish),
 		MinPublishingInterval:      l.MinPublishingInterval,
 		Phase:                      phase,
-		MaxPublishingInterval:      l.MaxPublishingInterval,
+		MaxPublishingInterval:      min(l.MaxPublishingInterval, longest/50),
 		MinSamplingInterval:        l.MinSamplingInterval,
 		MinLifetime:                l.MinSubscriptionLifetime,
-		MaxLifetime:                l.MaxSubscriptionLifetime,
-		MaxDurableHours:            uint32(min(l.MaxDurableLifetime/time.Hour, 1<<31-1)),
+		MaxLifetime:                min(l.MaxSubscriptionLifetime, longest),
+		MaxDurableHours:            uint32(min(l.MaxDurableLifetime, longest) / time.Hour),
 	}
 }
 

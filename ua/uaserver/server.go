@@ -55,6 +55,7 @@ type Server struct {
 	lockouts   lockouts
 	handshakes chan struct{}
 	stats      counters
+	snapshots  snapshots    // of what diagnostics show
 	turnedAway atomic.Int32 // connections that are being told that there is no place
 	stopping   atomic.Bool
 	stopAt     atomic.Int64 // DateTime at which a Shutdown becomes a Close; 0: not known

@@ -412,8 +412,8 @@ func TestSessionsEnd(t *testing.T) {
 	s.sweep(clock.now())
 	_, err := c.read(space.id(1))
 	wantStatus(t, "timed out", err, ua.BadSessionIdInvalid)
-	if v, _ := s.Live(uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_CurrentSessionCount, 0); v.Int() != 0 || c.ch.trusted {
-		t.Errorf("session count %v", v)
+	if n := s.Stats().Sessions; n != 0 || c.ch.trusted {
+		t.Errorf("session count %v", n)
 	}
 }
 
@@ -467,15 +467,24 @@ func TestConfigRefusals(t *testing.T) {
 }
 
 func TestLiveValues(t *testing.T) {
-	s, _, clock := newTestServer(t, func(c *Config) { c.Limits.MaxNodesPerRead = -1 })
+	s, _, clock := newTestServer(t, func(c *Config) { c.Limits.MaxNodesPerRead, c.Diagnostics = -1, true })
 	now := ua.NewDateTime(clock.now())
 	for id, want := range map[uint32]string{
 		uaid.Server_ServerStatus_State:                                  "0",
 		uaid.Server_ServerCapabilities_OperationLimits_MaxNodesPerRead:  "0",
 		uaid.Server_ServerCapabilities_OperationLimits_MaxNodesPerWrite: "10000",
 		uaid.Server_ServiceLevel:                                        "255",
-		uaid.Server_ServerCapabilities_MaxHistoryContinuationPoints:     "0",
-		uaid.Server_ServerRedundancy_RedundancySupport:                  "0",
+		// Those of subscriptions; a product that is no UInt32 is no limit.
+		uaid.Server_ServerCapabilities_OperationLimits_MaxMonitoredItemsPerCall: "10000",
+		uaid.Server_ServerCapabilities_MaxSubscriptions:                         "100000",
+		uaid.Server_ServerCapabilities_MaxMonitoredItems:                        "0",
+		uaid.Server_ServerCapabilities_MaxSubscriptionsPerSession:               "100",
+		uaid.Server_ServerCapabilities_MaxMonitoredItemsPerSubscription:         "100000",
+		uaid.Server_ServerCapabilities_MaxMonitoredItemsQueueSize:               "10000",
+		uaid.Server_ServerCapabilities_MaxSelectClauseParameters:                "1000",
+		uaid.Server_ServerCapabilities_MaxWhereClauseParameters:                 "4000",
+		uaid.Server_ServerCapabilities_MaxHistoryContinuationPoints:             "0",
+		uaid.Server_ServerRedundancy_RedundancySupport:                          "0",
 	} {
 		if v, ok := s.Live(id, now); !ok || fmt.Sprint(v.Int()) != want {
 			t.Errorf("%d: %v", id, v)

@@ -1,8 +1,10 @@
 package uaserver
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +23,7 @@ type session struct {
 	timeout     time.Duration
 	maxResponse int // bytes; 0: no limit
 	createdAt   time.Time
+	diagnostics *sessionDiagnostics // nil while diagnostics are off
 
 	ctx   context.Context // done when the session has ended
 	end   context.CancelFunc
@@ -93,6 +96,20 @@ func (t *sessions) find(token ua.NodeID) *session {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.byToken[token]
+}
+
+// all lists the sessions, the oldest first.
+func (t *sessions) all() []*session {
+	t.mu.RLock()
+	list := make([]*session, 0, len(t.byToken))
+	for _, s := range t.byToken {
+		list = append(list, s)
+	}
+	t.mu.RUnlock()
+	slices.SortFunc(list, func(a, b *session) int {
+		return cmp.Or(a.createdAt.Compare(b.createdAt), cmp.Compare(a.id.String(), b.id.String()))
+	})
+	return list
 }
 
 func (t *sessions) count() int {
@@ -195,6 +212,7 @@ func (s *Server) sweep(now time.Time) {
 		}
 	}
 	s.lockouts.sweep(now)
+	s.snapshots.forget()
 }
 
 func randomBytes(n int) []byte {

@@ -3,6 +3,7 @@ package uaserver
 import (
 	"sync/atomic"
 
+	"github.com/actua/actua/internal/lease"
 	"github.com/actua/actua/ua/internal/subs"
 )
 
@@ -37,6 +38,28 @@ type PublishStats struct {
 	PooledIdle   int64
 	PoolBound    int64
 	PoolMisses   uint64 // rents that found a pool empty
+	Pools        PublishPools
+}
+
+// PublishPools are the pools of the process: messages, and the slices that they consist of.
+type PublishPools struct {
+	Messages    PoolStats
+	DataChanges PoolStats // slices of notifications of values
+	Events      PoolStats // slices of notifications of events
+	Fields      PoolStats // slices of fields of events
+	Buffers     PoolStats // binary forms of messages
+}
+
+// PoolStats are figures of one pool.
+type PoolStats struct {
+	Outstanding int64 // rented and not given back
+	Idle        int64 // in the pool
+	Bound       int64 // how many it keeps
+	Misses      uint64
+}
+
+func poolStats(p lease.Stats) PoolStats {
+	return PoolStats{Outstanding: int64(p.Outstanding()), Idle: int64(p.Idle), Bound: int64(p.Bound), Misses: p.Misses}
 }
 
 type counters struct {
@@ -73,5 +96,6 @@ func (s *Server) PublishStats() PublishStats {
 		MessagesHeld: int64(p.Messages.Outstanding()), PoolBound: int64(p.Messages.Bound),
 		PooledIdle: int64(p.Messages.Idle + p.Data.Idle + p.Events.Idle + p.Fields.Idle + p.Bytes.Idle),
 		PoolMisses: p.Messages.Misses + p.Data.Misses + p.Events.Misses + p.Fields.Misses + p.Bytes.Misses,
+		Pools:      PublishPools{poolStats(p.Messages), poolStats(p.Data), poolStats(p.Events), poolStats(p.Fields), poolStats(p.Bytes)},
 	}
 }

@@ -16,9 +16,10 @@ type Options struct {
 
 // Limits of a filter without others.
 const (
-	defaultSelectClauses = 1000
+	DefaultSelectClauses = 1000
+	DefaultWhereOperands = 4000
+
 	defaultWhereElements = 1000
-	defaultWhereOperands = 4000
 	defaultLiteralBytes  = 256 << 10
 )
 
@@ -47,9 +48,9 @@ func CompileEvents(filter *ua.EventFilter, types TypeTree, o Options) (*EventFil
 		operands += len(elements[i].FilterOperands)
 	}
 	switch {
-	case len(filter.SelectClauses) > limit(o.MaxSelectClauses, defaultSelectClauses),
+	case len(filter.SelectClauses) > limit(o.MaxSelectClauses, DefaultSelectClauses),
 		len(elements) > limit(o.MaxWhereElements, defaultWhereElements),
-		operands > limit(o.MaxWhereOperands, defaultWhereOperands):
+		operands > limit(o.MaxWhereOperands, DefaultWhereOperands):
 		return nil, nil, ua.BadTooManyOperations
 	case len(filter.SelectClauses) == 0:
 		return nil, nil, ua.BadEventFilterInvalid

@@ -1,14 +1,58 @@
 package subs
 
-import "github.com/actua/actua/ua"
+import (
+	"cmp"
+	"slices"
 
-// Diagnostics fills in what is known of the subscription (Part 5, 12.15), all but the session id.
-func (s *Subscription) Diagnostics(now Now, d *ua.SubscriptionDiagnosticsDataType) {
+	"github.com/actua/actua/ua"
+)
+
+// List is all subscriptions, by their ids.
+func (m *Manager) List() []*Subscription {
+	m.mu.Lock()
+	list := make([]*Subscription, 0, len(m.subs))
+	for _, s := range m.subs {
+		list = append(list, s)
+	}
+	m.mu.Unlock()
+	slices.SortFunc(list, func(a, b *Subscription) int { return cmp.Compare(a.id, b.id) })
+	return list
+}
+
+// Count is the number of subscriptions.
+func (m *Manager) Count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.subs)
+}
+
+// SessionTag is the tag of the session that has the subscription, nil while none does.
+func (s *Subscription) SessionTag() any { return s.session.Load().tag }
+
+// Usage is how many subscriptions and monitored items the session has, and how many of its Publish
+// requests wait.
+func (s *Session) Usage() (subscriptions, items, parked int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, sub := range s.subs {
+		sub.mu.Lock()
+		items += len(sub.items)
+		sub.mu.Unlock()
+	}
+	return len(s.subs), items, len(s.parked)
+}
+
+// Diagnostics fills in what is known of the subscription (Part 5, 12.15), all but the session id. It is
+// false for a subscription that is gone.
+func (s *Subscription) Diagnostics(now Now, d *ua.SubscriptionDiagnosticsDataType) bool {
 	from := s.session.Load()
 	from.mu.Lock()
 	defer from.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
 	k := s.tickAt(now.At)
 	c := &s.counter
 	disabled := uint32(0)
@@ -49,6 +93,7 @@ func (s *Subscription) Diagnostics(now Now, d *ua.SubscriptionDiagnosticsDataTyp
 		NextSequenceNumber:           s.sent.next,
 		EventQueueOverflowCount:      s.eventOverflows.Load(),
 	}
+	return true
 }
 
 // State is where in the table of Part 4, 5.14.1.2 the subscription is.

@@ -22,7 +22,7 @@ type Node struct {
 	dead      [2]uint32  // removed references in refs
 	class     uint8      // a ua.NodeClass; 0 for a node of another manager
 	notifier  uint8      // EventNotifier
-	guarded   bool       // has an AllowFunc; never changes
+	guarded   bool       // has an AllowFunc; does not change once a server serves
 	idle      bool       // a method that is not executable for now
 	versioned bool       // is in Space.versions; guarded by Space.mu
 	removed   atomic.Bool
@@ -35,7 +35,7 @@ type more struct {
 	writeMask   ua.WriteMask
 	noLoops     bool                   // of a view: ContainsNoLoops
 	err         error                  // the node could not be added
-	allow       AllowFunc              // never changes
+	allow       AllowFunc              // does not change once a server serves
 	typ         *typeInfo              // of types; never changes
 	method      atomic.Pointer[method] // of methods
 	names       *nameIndex             // of a node with many references

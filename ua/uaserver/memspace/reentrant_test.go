@@ -153,7 +153,7 @@ func TestNoLockIsHeldOverCallbacks(t *testing.T) {
 	}
 	server, err := uaserver.New(uaserver.Config{
 		ApplicationURI: "urn:test:app", Nodes: []uaserver.NodeManager{space}, Identity: identity, AllowAnonymous: true,
-		Policies: []string{"None", "Basic256Sha256"}, Logger: slog.New(handler{m}),
+		Diagnostics: true, Policies: []string{"None", "Basic256Sha256"}, Logger: slog.New(handler{m}),
 		VerifyClient: func([][]byte, string) error { m.meddle("VerifyClient", true); return nil },
 		Authenticate: func(context.Context, string, string) error { m.meddle("Authenticate", true); return nil },
 		Now:          func() time.Time { m.meddle("Now", false); return time.Now() },

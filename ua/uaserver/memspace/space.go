@@ -80,6 +80,7 @@ func (s *Space) NamespaceURIs() []string {
 func (s *Space) Attach(server *uaserver.Server, indexes []uint16) error {
 	types, err := s.attach(server, indexes)
 	if err == nil && server != nil {
+		s.live0(server)
 		for _, f := range types { // functions of the user: no lock is held
 			server.Types().Register(f)
 		}
