@@ -255,3 +255,135 @@ func nodeServerServices(t *testing.T, client *uaclient.Client) {
 		t.Error(gone, err)
 	}
 }
+
+// TestNodeClientSubscriptions has node-opcua's client subscribe to our server.
+func TestNodeClientSubscriptions(t *testing.T) {
+	requireNode(t)
+	demo, bench := startActua(t), startActua(t, "--profile", "bench")
+	nodeProgram(t, []string{"node/subscribe.js", "--url", demo.url, "--bench", bench.url}, []securityCase{
+		{"None", "None", "Anonymous"}, {"Basic256Sha256", "SignAndEncrypt", "Anonymous"},
+	}, 8)
+}
+
+// Services of subscriptions by the numeric id of their binary encoding.
+const (
+	createItems         = 751
+	modifyItems         = 763
+	setMonitoringMode   = 769
+	setTriggering       = 775
+	deleteItems         = 781
+	createSubscription  = 787
+	modifySubscription  = 793
+	setPublishingMode   = 799
+	publish             = 826
+	republish           = 832
+	transfer            = 841
+	deleteSubscriptions = 847
+)
+
+// TestTsharkSubscriptions lets Wireshark judge all services of subscriptions, with data changes of every built-in type,
+// events and keep-alives.
+func TestTsharkSubscriptions(t *testing.T) {
+	requireTool(t, "tshark")
+	s := startActua(t)
+	r := record(t, s.url, subscribeToAll)
+	r.judge(t, map[int]int{
+		createItems: 2, modifyItems: 1, setMonitoringMode: 1, setTriggering: 1, deleteItems: 1, createSubscription: 2,
+		modifySubscription: 1, setPublishingMode: 1, publish: 5, republish: 1, transfer: 1, deleteSubscriptions: 1,
+	})
+}
+
+func subscribeToAll(t *testing.T, url string) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	client, err := uaclient.Dial(ctx, url, &uaclient.Config{SecurityPolicy: "None"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var heard collected
+	sub, err := client.Subscribe(ctx, heard.config(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var configs []uaclient.ItemConfig
+	for _, path := range []string{"/Objects/AllTypes/Scalars", "/Objects/AllTypes/Arrays", "/Objects/AllTypes/Matrices"} {
+		folder, err := client.ResolvePath(ctx, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for ref, err := range client.References(ctx, folder, uaclient.BrowseOptions{NodeClasses: ua.NodeClassVariable}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			configs = append(configs, uaclient.ItemConfig{Node: ref.NodeID.NodeID})
+		}
+	}
+	configs = append(configs, uaclient.ItemConfig{Node: ua.NewStringNodeID(2, "Nothing")})
+	items, err := sub.Add(ctx, configs...)
+	if err != nil || len(items) < 40 {
+		t.Fatal(len(items), err)
+	}
+	heard.until(t, "a value of each type", func() bool { return len(heard.values) >= len(items)-1 })
+	fields, err := uaclient.EventFields(ua.NodeID{}, "EventId", "EventType", "Message", "Time")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sub.Add(ctx, uaclient.ItemConfig{Node: ua.ID(uaid.Server), Filter: &ua.EventFilter{SelectClauses: fields}}); err != nil {
+		t.Fatal(err)
+	}
+	change := items[0].Change()
+	change.Queue = 3
+	_, modified := sub.ModifyItems(ctx, change)
+	_, mode := sub.SetMode(ctx, ua.MonitoringModeSampling, items[1:3]...)
+	_, _, links := sub.SetTriggering(ctx, items[0], items[1:3], nil)
+	_, deleted := sub.DeleteItems(ctx, items[5:]...)
+	_, revised := sub.Modify(ctx, uaclient.SubscriptionConfig{Interval: 50 * time.Millisecond, KeepAliveCount: 1})
+	if err := errors.Join(modified, mode, links, deleted, revised, sub.SetPublishing(ctx, true)); err != nil {
+		t.Error(err)
+	}
+	heard.until(t, "an event and a keep-alive", func() bool { return len(heard.events) > 0 && heard.alive > 0 })
+	if err := sub.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	rawSubscription(ctx, t, client)
+	if err := client.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// rawSubscription asks for a message again, and acknowledges one that never was.
+func rawSubscription(ctx context.Context, t *testing.T, client *uaclient.Client) {
+	made, err := client.CreateSubscription(ctx, &ua.CreateSubscriptionRequest{
+		RequestedPublishingInterval: 50, RequestedLifetimeCount: 30, RequestedMaxKeepAliveCount: 1, PublishingEnabled: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := made.SubscriptionID
+	if _, err := client.CreateMonitoredItems(ctx, &ua.CreateMonitoredItemsRequest{SubscriptionID: id, TimestampsToReturn: ua.TimestampsToReturnBoth,
+		ItemsToCreate: []ua.MonitoredItemCreateRequest{{
+			ItemToMonitor: ua.ReadValueID{NodeID: ua.ID(uaid.Server_ServerStatus), AttributeID: uint32(ua.AttributeValue)}, MonitoringMode: ua.MonitoringModeReporting,
+		}}}); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		p, err := client.Publish(ctx, &ua.PublishRequest{SubscriptionAcknowledgements: []ua.SubscriptionAcknowledgement{{SubscriptionID: id, SequenceNumber: 77}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Results) != 1 || p.Results[0] != ua.BadSequenceNumberUnknown {
+			t.Errorf("results %v", p.Results)
+		}
+		if n := p.NotificationMessage.SequenceNumber; len(p.NotificationMessage.NotificationData) > 0 {
+			if _, err := client.Republish(ctx, &ua.RepublishRequest{SubscriptionID: id, RetransmitSequenceNumber: n}); err != nil {
+				t.Error(err)
+			}
+			break
+		}
+	}
+	if _, err := client.TransferSubscriptions(ctx, &ua.TransferSubscriptionsRequest{SubscriptionIDs: []uint32{id}}); err != nil {
+		t.Error(err)
+	}
+	if d, err := client.DeleteSubscriptions(ctx, &ua.DeleteSubscriptionsRequest{SubscriptionIDs: []uint32{id}}); err != nil || d.Results[0] != ua.Good {
+		t.Error(d, err)
+	}
+}
