@@ -486,3 +486,33 @@ func TestSubscriptionConfigIsChecked(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// U16: keep-alives announce the next sequence number and do not use it.
+func TestKeepAliveNumbers(t *testing.T) {
+	r := startServer(t, nil)
+	c, ctx := r.dial(t, r.config(t)), t.Context()
+	made, err := c.CreateSubscription(ctx, &ua.CreateSubscriptionRequest{RequestedPublishingInterval: 10, RequestedLifetimeCount: 10000, RequestedMaxKeepAliveCount: 2, PublishingEnabled: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.CreateMonitoredItems(ctx, &ua.CreateMonitoredItemsRequest{SubscriptionID: made.SubscriptionID, ItemsToCreate: []ua.MonitoredItemCreateRequest{{
+		ItemToMonitor: ua.ReadValueID{NodeID: r.speed.ID(), AttributeID: uint32(ua.AttributeValue)}, MonitoringMode: ua.MonitoringModeReporting,
+	}}}); err != nil {
+		t.Fatal(err)
+	}
+	var numbers []uint32
+	var data []bool
+	for i := range 5 {
+		if i == 4 {
+			r.speed.Set(ua.Double(77))
+		}
+		p, err := c.Publish(ctx, &ua.PublishRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers, data = append(numbers, p.NotificationMessage.SequenceNumber), append(data, len(p.NotificationMessage.NotificationData) > 0)
+	}
+	if !slices.Equal(numbers, []uint32{1, 2, 2, 2, 2}) || !slices.Equal(data, []bool{true, false, false, false, true}) {
+		t.Errorf("numbers %v, with data %v", numbers, data)
+	}
+}
