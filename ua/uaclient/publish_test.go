@@ -1,9 +1,12 @@
 package uaclient_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -242,7 +245,8 @@ func TestGaps(t *testing.T) {
 func TestTooManyPublishRequests(t *testing.T) {
 	p := newPublishing(t)
 	p.most = 2
-	c := p.dial(nil)
+	var log lockedBuffer
+	c := p.dial(&uaclient.Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	var all []*heard
 	for range 20 {
 		h := newHeard()
@@ -272,6 +276,27 @@ func TestTooManyPublishRequests(t *testing.T) {
 	if got := p.acknowledged(); len(got) < 60 {
 		t.Errorf("%d acknowledgements", len(got))
 	}
+	if text := log.String(); strings.Count(text, "fewer Publish requests") != 1 {
+		t.Errorf("logged: %s", text)
+	}
+}
+
+// lockedBuffer collects what is written while a test may read it.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
 }
 
 // Acknowledgements of a request that failed are given again if the server still has the message, and not

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/actua/actua/ua"
+	"github.com/actua/actua/ua/internal/subs"
 	"github.com/actua/actua/ua/uaclient"
 	"github.com/actua/actua/ua/uaid"
 	"github.com/actua/actua/ua/uaserver"
@@ -514,5 +515,51 @@ func TestKeepAliveNumbers(t *testing.T) {
 	}
 	if !slices.Equal(numbers, []uint32{1, 2, 2, 2, 2}) || !slices.Equal(data, []bool{true, false, false, false, true}) {
 		t.Errorf("numbers %v, with data %v", numbers, data)
+	}
+}
+
+// Whatever happens to a message, its memory comes back: delivered, dropped for want of room, asked for again, left in
+// the queue of a subscription that is closed, of nobody.
+func TestNotificationMemory(t *testing.T) {
+	outstanding := func() uint64 {
+		s := subs.SharedPools().Stats()
+		return uint64(s.Data.Outstanding()) + uint64(s.Events.Outstanding()) + uint64(s.Messages.Outstanding())
+	}
+	before := outstanding()
+	r := startServer(t, nil)
+	c, ctx := r.dial(t, r.config(t)), t.Context()
+	h := newHeard()
+	clauses, err := uaclient.EventFields(ua.NodeID{}, "Message")
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := make(chan struct{})
+	for _, config := range []uaclient.SubscriptionConfig{h.config(), {Interval: 10 * time.Millisecond, Queue: 2, OnData: func(*uaclient.DataNotification) { <-release }}} {
+		s := subscribe(t, c, config)
+		if _, err := s.Add(ctx, uaclient.ItemConfig{Node: r.speed.ID(), Data: "v", Queue: 10, Sampling: uaclient.FastestSampling},
+			uaclient.ItemConfig{Node: ua.ID(uaid.Server), Data: "e", Filter: &ua.EventFilter{SelectClauses: clauses}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := r.dial(t, r.config(t)) // whose connection is cut with everything on its way
+	lost := subscribe(t, other, uaclient.SubscriptionConfig{Interval: 10 * time.Millisecond})
+	if _, err := lost.Add(ctx, uaclient.ItemConfig{Node: r.speed.ID()}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 30 {
+		r.speed.Set(ua.Double(float64(i)))
+		r.Emit(uaserver.Event{Message: ua.Text("x")})
+		h.waitFor(t, fmt.Sprintf("v=%d", i))
+	}
+	if err := c.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	close(release)
+	r.Close()
+	<-lost.Done()
+	for deadline := time.Now().Add(5 * time.Second); outstanding() > before; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d are out, %d were before: %+v", outstanding(), before, subs.SharedPools().Stats())
+		}
 	}
 }
