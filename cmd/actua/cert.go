@@ -42,7 +42,7 @@ func (f *certFlags) open(create bool) (*uapki.Store, error) {
 		return nil, err
 	}
 	if _, err := os.Stat(dir); !create && errors.Is(err, fs.ErrNotExist) {
-		return nil, ourPart(err, "there is no folder of certificates %s yet: `actua cert create%s` makes it", dir, f.again())
+		return nil, ourPart(err, "there is no folder of certificates %s yet: `actua cert create%s` makes it, --pki DIR names another one", dir, f.again())
 	}
 	return openStore(f.pki, f.role())
 }
@@ -373,7 +373,8 @@ func findCertificate(store *uapki.Store, arg string, lists ...string) ([]stored,
 	case len(hit) > 1:
 		return nil, usage("%s is the beginning of several thumbprints: %s", arg, strings.Join(hit, ", "))
 	case len(known) == 0:
-		return nil, usage("no certificate %s: nothing is in %s of %s", arg, strings.Join(lists, " or "), store.Dir())
+		return nil, usage("no certificate %s: nothing is in %s of %s (--pki DIR names another folder, --server that of `actua serve`)",
+			arg, strings.Join(lists, " or "), store.Dir())
 	}
 	hint := didYouMean(digits, known)
 	if hint == "" {

@@ -308,7 +308,7 @@ func hint(e *uaclient.Error) string {
 	case errors.Is(e.Err, ua.BadUserAccessDenied) || errors.Is(e.Err, ua.BadIdentityTokenRejected) && e.Step == uaclient.StepActivate:
 		return " (check --user and --password)"
 	case errors.Is(e.Err, ua.BadIdentityTokenRejected) && e.Step == uaclient.StepEndpoints:
-		return " (`actua endpoints URL` lists what each endpoint accepts)"
+		return " (`actua connect URL --explain` says how to log in)"
 	case errors.Is(e.Err, ua.BadCertificateUntrusted):
 		return " (the server does not trust this client's certificate yet: its administrator moves it from the rejected ones to the trusted ones; `actua connect URL --explain` says more)"
 	case errors.Is(e.Err, ua.BadSecurityChecksFailed):

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -175,7 +178,7 @@ func TestConfigErrors(t *testing.T) {
 		"plant: [\n":                  `this is no YAML`,
 		"users:\n  accounts:\n    - name: a\n      password-env: NO_SUCH": `plant.yaml, line 4: the environment variable NO_SUCH, the password of a, is not set`,
 		"variables: [{name: A}]\nplant: demo\nnamespaces:\n  - urn:a\n":   ``,
-		"variables:\n  - name: A\n  - name: A\n":                          `plant.yaml, line 3: variables[1]:`,
+		"variables:\n  - name: A\n  - name: A\n":                          `plant.yaml, line 3: variables[1]: another node has the NodeId s=A already: give another name or id`,
 		"plant: bench\nvariables:\n  - {name: A, id: i=1000}\n":           `plant.yaml, line 3: variables[0]:`,
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -271,5 +274,104 @@ func TestDocumentedConfig(t *testing.T) {
 			}
 		}
 		stop()
+	}
+}
+
+// The walk from a file to a session with security and a user name, as the page of configurations has it.
+func TestDocumentedTrust(t *testing.T) {
+	w := isolated(t)
+	page, err := os.ReadFile("../../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "## From the file to a secured session\n")
+	_, block, _ := strings.Cut(section, "```sh\n")
+	block, _, ok := strings.Cut(block, "```")
+	if !ok {
+		t.Fatal("docs/configuration.md does not have the walk any more")
+	}
+	t.Chdir("../../docs") // the file is there
+	pki := filepath.Join(t.TempDir(), "pki")
+	t.Setenv("OPERATOR_PASSWORD", "secret")
+	s, stop := startServe(t, "--config", "plant.yaml", "--listen", "127.0.0.1:0", "--pki", pki)
+	defer stop()
+	w.env["ACTUA_PASSWORD"] = "secret"
+	own := func(args ...string) string {
+		_, out, _ := w.run(context.Background(), append([]string{"cert", "show", "--json"}, args...)...)
+		var line struct{ Thumbprint string }
+		if err := json.Unmarshal([]byte(out), &line); err != nil {
+			t.Fatal(err)
+		}
+		return line.Thumbprint[:8]
+	}
+	wants := map[string][]struct {
+		code int
+		text string
+	}{
+		"connect": {{exitNoServer, "FAILED  certificate"}, {exitNoServer, "FAILED  channel"}, {0, "user operator"}},
+		"cert":    {{0, "trusted"}, {0, "trusted"}},
+	}
+	thumbs := []func() string{func() string { return own("--pki", pki) }, func() string { return own() }}
+	for _, command := range strings.Split(strings.TrimSpace(block), "\n") {
+		command, _, _ = strings.Cut(command, "   #")
+		args := words(strings.TrimPrefix(command, "actua "))
+		if args[0] == "serve" {
+			continue
+		}
+		for i, a := range args {
+			switch a {
+			case "localhost":
+				args[i] = s.URL
+			case "pki":
+				args[i] = pki
+			case "8820B3F7", "E88DA4AC":
+				args[i], thumbs = thumbs[0](), thumbs[1:]
+			}
+		}
+		if len(wants[args[0]]) == 0 {
+			t.Fatalf("%s is not awaited", command)
+		}
+		want := wants[args[0]][0]
+		wants[args[0]] = wants[args[0]][1:]
+		if code, out, stderr := w.run(context.Background(), args...); code != want.code || !strings.Contains(out, want.text) {
+			t.Errorf("%s: exit %d, %s%s", command, code, out, stderr)
+		}
+	}
+	if len(wants["connect"])+len(wants["cert"]) > 0 {
+		t.Errorf("the walk lacks %v", wants)
+	}
+}
+
+// What serve prints goes with what it offers: a server without security says so, and nothing of trust.
+func TestServeAnnouncesSecurity(t *testing.T) {
+	isolated(t)
+	file := filepath.Join(t.TempDir(), "plant.yaml")
+	for policies, want := range map[string]string{
+		"[None]":                  "offers no security",
+		"[None, Basic256Sha256]":  "With security, a client is refused until its certificate is trusted",
+		"[Aes256_Sha256_RsaPss] ": "Besides, a client is refused until its certificate is trusted",
+	} {
+		if err := os.WriteFile(file, []byte("security: {policies: "+policies+"}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		r, out := io.Pipe()
+		a := &app{in: strings.NewReader(""), out: out, err: io.Discard, env: func(string) string { return "" }}
+		done := make(chan int, 1)
+		go func() {
+			done <- a.run(ctx, []string{"serve", "--config", file, "--listen", "127.0.0.1:0"})
+			out.Close()
+		}()
+		var text string
+		for lines := bufio.NewScanner(r); lines.Scan(); {
+			text += lines.Text() + "\n"
+			if strings.HasSuffix(lines.Text(), "Ctrl-C stops the server.") {
+				cancel()
+			}
+		}
+		cancel()
+		if code := <-done; code != 0 || !strings.Contains(text, want) || strings.Contains(text, " \n") || strings.Contains(text, "trusted") != (policies != "[None]") {
+			t.Errorf("%s: exit %d, %s", policies, code, text)
+		}
 	}
 }

@@ -209,12 +209,14 @@ func (a *app) announce(f *serveFlags, set *config.Config, store *uapki.Store, se
 	const stores = "--trust stores this server's certificate: compare the thumbprint first. "
 	const stop = "Ctrl-C stops the server.\n"
 	trust := "a client is refused until its certificate is trusted: `actua cert trust THUMBPRINT" + (&certFlags{pki: set.PKI, server: true}).again() +
-		"`,\nor move its file from rejected/certs to trusted/certs of the folder above. "
+		"`,\nor move its file from rejected/certs to trusted/certs of the folder above."
 	switch {
+	case !slices.ContainsFunc(set.Security.Policies, func(p string) bool { return p != "None" }):
+		b.WriteString("\n\nThis server offers no security: whoever is in the network can read and change everything. " + stop)
 	case anybody:
 		b.WriteString(" --trust\n\n" + stores + stop)
 	case slices.Contains(set.Security.Policies, "None"):
-		b.WriteString(" --security none\n\nWith security, " + trust + stop)
+		b.WriteString(" --security none\n\nWith security, " + trust + " " + stop)
 	default:
 		b.WriteString(" --trust\n\nBesides, " + trust + "\n" + stores + stop)
 	}

@@ -284,7 +284,7 @@ func (x *explainer) refused(p *uaclient.Progress, err error) (why, fix string) {
 		if here := refusedHere(thumb); here != "" {
 			return why, fmt.Sprintf("trust it at the server: `actua cert trust %s --server`; it lies in %s", thumb[:8], here)
 		}
-		return why, fmt.Sprintf("at the server, move the certificate with this thumbprint from the folder rejected/certs of its certificate store to trusted/certs (at `actua serve`: `actua cert trust %s --server`)", thumb[:8])
+		return why, fmt.Sprintf("at the server, move the certificate with this thumbprint from the folder rejected/certs of its certificate store to trusted/certs (at `actua serve`: `actua cert trust %s --server`, with the --pki of the server if it has one)", thumb[:8])
 	case isAny(err, ua.BadCertificateTimeInvalid, ua.BadCertificateIssuerTimeInvalid):
 		why = fmt.Sprintf("%s: it is valid from %s to %s, and by the server's clock it is %s", says, leaf.NotBefore.UTC().Format(time.DateOnly),
 			leaf.NotAfter.UTC().Format(time.DateOnly), time.Now().Add(p.ClockAhead).UTC().Format(time.DateOnly))
@@ -320,5 +320,5 @@ func (x *explainer) login(err error) (why, fix string) {
 		return "the server cannot read the login: " + plain(err), "try another --security"
 	}
 	return fmt.Sprintf("the server refuses the user %q with this password", x.flags.user),
-		"check --user and --password (or ACTUA_PASSWORD); after several wrong passwords servers lock a user out for a while, `actua serve` for ten seconds"
+		"check --user and --password (or ACTUA_PASSWORD); after several wrong passwords servers refuse the right one too for a while, `actua serve` for ten seconds if its configuration does not say otherwise"
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -98,7 +99,11 @@ func (v *Variable) add(space *memspace.Space, ns uint16) error {
 		options = append(options, memspace.OnRead(v.onRead), memspace.NonBlocking(),
 			memspace.WithSampling(float64(v.Interval.Milliseconds())))
 	}
-	return space.AddVariable(parent, parts[last], first, options...).Err()
+	err := space.AddVariable(parent, parts[last], first, options...).Err()
+	if errors.Is(err, ua.BadNodeIdExists) {
+		return fmt.Errorf("another node has the NodeId %v already: give another name or id", id.WithNamespace(0)) // whose index is not known yet
+	}
+	return err
 }
 
 // first is the first value, or a sentence why there is none.

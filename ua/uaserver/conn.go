@@ -105,7 +105,7 @@ func (c *conn) closed() {
 	}
 	c.trust.Unlock()
 	for _, x := range list {
-		if y := x.subs.Load(); y != nil {
+		if y := x.subs.Load(); y != nil && x.bound.Load() == c {
 			y.DropChannel(c.server.clock(c.server.now()), 0)
 		}
 	}

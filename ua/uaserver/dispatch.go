@@ -115,14 +115,19 @@ const reusable = 1 << 20
 
 func (k *call) release() {
 	size := k.size
-	if k.reserved > 0 {
-		k.server.room.leave(k.reserved)
-		k.reserved = 0
-	}
+	k.leaveRoom()
 	k.conn, k.session, k.ctx, k.cancel, k.detail, k.status = nil, nil, Context{}, nil, "", ua.Good
 	k.done.Store(false)
 	if size <= reusable {
 		k.service.pool.Put(k)
+	}
+}
+
+// leaveRoom gives back what was reserved for a large request.
+func (k *call) leaveRoom() {
+	if k.reserved > 0 {
+		k.server.room.leave(k.reserved)
+		k.reserved = 0
 	}
 }
 

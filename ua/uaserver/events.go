@@ -202,17 +202,25 @@ func (k *call) eventFilter(parameter *ua.ExtensionObject) (subs.EventFilter, *ua
 	return &eventFilter{filter: compiled, now: k.server.now}, result, ua.Good
 }
 
-// eventFilter is a compiled filter as package subs knows it. It is used by one goroutine at a time.
+// eventFilter is a compiled filter as package subs knows it.
 type eventFilter struct {
-	filter  *filter.EventFilter
-	scratch filter.Scratch
-	now     func() time.Time
+	filter *filter.EventFilter
+	now    func() time.Time
 }
+
+// scratches are for the filters of events that are emitted at the same time.
+var scratches = sync.Pool{New: func() any { return new(filter.Scratch) }}
 
 // Select implements subs.EventFilter.
 func (f *eventFilter) Select(e subs.Event) ([]ua.Variant, bool) {
 	ev, ok := e.(filter.Event)
-	if !ok || !f.filter.Matches(ev, &f.scratch) {
+	if !ok {
+		return nil, false
+	}
+	scratch := scratches.Get().(*filter.Scratch)
+	matches := f.filter.Matches(ev, scratch)
+	scratches.Put(scratch)
+	if !matches {
 		return nil, false
 	}
 	out := make([]ua.Variant, f.filter.Fields())

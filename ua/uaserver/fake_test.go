@@ -26,6 +26,7 @@ type fakeChannel struct {
 	addr    string
 	limit   int
 	trusted bool
+	number  uint32 // ChannelID; 0: 1
 
 	mu   sync.Mutex
 	buf  []byte // of the last response
@@ -48,13 +49,16 @@ func (c *fakeChannel) Send(id uint32, m ua.Structure) error {
 	}
 	if c.sent != nil {
 		c.sent[id] = append([]byte(nil), c.buf...)
-		c.came <- id
+		select {
+		case c.came <- id:
+		default: // whoever waits has enough to look at
+		}
 	}
 	return nil
 }
 func (c *fakeChannel) SendLater(id uint32, m ua.Structure) error { return c.Send(id, m) }
 
-func (c *fakeChannel) ChannelID() uint32 { return 1 }
+func (c *fakeChannel) ChannelID() uint32 { return max(c.number, 1) }
 
 func (c *fakeChannel) Policy() *secpol.Policy       { return c.policy }
 func (c *fakeChannel) Mode() ua.MessageSecurityMode { return c.mode }

@@ -26,10 +26,19 @@ type MonitorItem struct {
 	Feed *Feed
 	// PerSession, out, without a Feed: who asks matters for the value, so it is read for each session.
 	PerSession bool
+	// Sampler, out, without a Feed: reads the attribute without looking for the node each time; nil: Read does.
+	Sampler Sampler
 	// MinSampling, out, without a Feed: the node's MinimumSamplingInterval in ms (Part 3, 5.6.2).
 	MinSampling float64
 	// Item, out: a monitored item of the manager's own, in place of all above.
 	Item CustomItem
+}
+
+// Sampler reads one attribute of one node again and again.
+type Sampler interface {
+	// Sample fills in value, status and source time, as NodeManager.Read does; v is zero before. Without
+	// Context.MayBlock it returns false, having done nothing, when it needs a callback that may block.
+	Sample(ctx *Context, v *ua.DataValue) (done bool)
 }
 
 // CustomItem is a monitored item that a node manager brings itself (MonitorItem.Item). Its methods are

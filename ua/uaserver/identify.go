@@ -54,7 +54,7 @@ func (k *call) logIn(t *ua.UserNameIdentityToken, p *ua.UserTokenPolicy, nonce [
 	}
 	key := loginKey(t.UserName, k.conn.channel.RemoteAddr())
 	if s.lockouts.locked(key, s.now()) {
-		return fmt.Errorf("%w: user %.100q is locked out after too many failures", ua.BadUserAccessDenied, t.UserName)
+		return fmt.Errorf("user %.100q is locked out after too many failures: %w", t.UserName, ua.BadUserAccessDenied)
 	}
 	var password []byte
 	var err error
@@ -67,10 +67,10 @@ func (k *call) logIn(t *ua.UserNameIdentityToken, p *ua.UserTokenPolicy, nonce [
 	if err := s.cfg.verifyUser(k.ctx.Context, t.UserName, string(password)); err != nil {
 		s.lockouts.failed(key, s.now())
 		var status ua.StatusCode
-		if !errors.As(err, &status) || !status.IsBad() {
-			status = ua.BadUserAccessDenied
+		if errors.As(err, &status) && status.IsBad() {
+			return fmt.Errorf("user %.100q: %w", t.UserName, err)
 		}
-		return fmt.Errorf("%w: user %.100q: %v", status, t.UserName, err)
+		return fmt.Errorf("user %.100q: %w: %v", t.UserName, ua.BadUserAccessDenied, err)
 	}
 	s.lockouts.forget(key)
 	return nil

@@ -3,6 +3,7 @@ package uaserver
 import (
 	"bytes"
 	"errors"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -132,7 +133,9 @@ func TestOnlyOfferedTokens(t *testing.T) {
 }
 
 func TestLockout(t *testing.T) {
+	var log strings.Builder
 	s, _, clock := newTestServer(t, func(c *Config) {
+		c.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		c.Users, c.AllowPlainPasswords = map[string]string{"ada": "secret", "bob": "x"}, true
 		c.Limits.MaxLoginFailures = 3
 	})
@@ -148,6 +151,15 @@ func TestLockout(t *testing.T) {
 		wantStatus(t, "wrong", try(ch, "ada", "wrong"), ua.BadUserAccessDenied)
 	}
 	wantStatus(t, "locked out", try(ch, "ada", "secret"), ua.BadUserAccessDenied)
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	for i, line := range lines {
+		if locked := strings.Contains(line, "is locked out"); locked != (i == 3) || strings.Count(line, "BadUserAccessDenied") != 1 {
+			t.Errorf("the log says %s", line)
+		}
+	}
+	if len(lines) != 4 {
+		t.Errorf("the log has %d lines", len(lines))
+	}
 	if err := try(ch, "bob", "x"); err != nil {
 		t.Errorf("other user: %v", err)
 	}

@@ -15,6 +15,8 @@ import (
 type monitoring struct {
 	items  []*subs.Item // that were created, by operation; nil: refused, or needs no first value
 	values []ua.DataValue
+
+	refused []uint32 // ids of items that are deleted again
 }
 
 // checkItemsCall checks what all services for monitored items have in common.
@@ -54,6 +56,7 @@ func createMonitoredItems(k *call, q *ua.CreateMonitoredItemsRequest, p *ua.Crea
 	m := &k.monitoring
 	m.items = resize(m.items, n)
 	clear(m.items)
+	defer k.undoItems(sub, x, p)
 	for i := range q.ItemsToCreate {
 		m.items[i] = k.createItem(sub, x, q.TimestampsToReturn, &q.ItemsToCreate[i], &p.Results[i])
 	}
@@ -61,6 +64,23 @@ func createMonitoredItems(k *call, q *ua.CreateMonitoredItemsRequest, p *ua.Crea
 	clear(m.items)
 	p.DiagnosticInfos = k.diagnose(p.DiagnosticInfos, n, func(_ *call, i int) ua.StatusCode { return p.Results[i].StatusCode })
 	return answered
+}
+
+// undoItems deletes the items of a call that panics: the client is not told of them.
+func (k *call) undoItems(sub *subs.Subscription, x *subs.Session, p *ua.CreateMonitoredItemsResponse) {
+	e := recover()
+	if e == nil {
+		return
+	}
+	clear(k.monitoring.items)
+	var ids []uint32
+	for i := range p.Results {
+		if id := p.Results[i].MonitoredItemID; id != 0 {
+			ids = append(ids, id)
+		}
+	}
+	_, _ = sub.DeleteItems(k.now(), x, ids) // if the subscription is gone, so are they
+	panic(e)
 }
 
 // createItem creates one item. It returns it if it wants its first value.
@@ -83,6 +103,9 @@ func (k *call) createItem(sub *subs.Subscription, x *subs.Session, stamps ua.Tim
 	}
 	if c.ItemToMonitor.IndexRange != "" {
 		cfg.Range, _ = ua.ParseNumericRange(c.ItemToMonitor.IndexRange) // checkRead has looked at it
+	}
+	if c.ItemToMonitor.DataEncoding.Name != "" {
+		cfg.Encode = structuresOnly
 	}
 	if cfg.Filter, r.StatusCode = k.dataFilter(id, attribute, &c.RequestedParameters.Filter); r.StatusCode != ua.Good {
 		return nil
@@ -107,8 +130,8 @@ func (k *call) createItem(sub *subs.Subscription, x *subs.Session, stamps ua.Tim
 		if source.PerSession {
 			key.session = k.session
 		}
-		tag = &sampled{key: key, least: source.MinSampling, paused: c.MonitoringMode == ua.MonitoringModeDisabled}
-		tag.group = k.server.sampler.join(key, sampling, now, tag.paused)
+		tag = &sampled{key: key, source: source.Sampler, perSession: source.PerSession, least: source.MinSampling, paused: c.MonitoringMode == ua.MonitoringModeDisabled}
+		tag.group = k.server.sampler.join(tag, sampling, now)
 		cfg.Node, cfg.Tag = &tag.group.Node, tag
 	}
 	item, status := sub.CreateItem(now, x, &cfg)
@@ -130,6 +153,13 @@ func (k *call) createItem(sub *subs.Subscription, x *subs.Session, stamps ua.Tim
 	return item
 }
 
+// structuresOnly is what a data encoding means for values that have none (Part 4, 5.11.2.2).
+func structuresOnly(v *ua.DataValue) {
+	if !v.Status.IsBad() && v.Value.Type() != ua.TypeExtensionObject {
+		v.Value, v.Status = ua.Variant{}, ua.BadDataEncodingInvalid
+	}
+}
+
 // firstValues reads the present values of the items and hands them over. An item whose value cannot be had
 // because there is no such thing, or not for this client, is refused after all.
 func (k *call) firstValues(sub *subs.Subscription, x *subs.Session, items []ua.MonitoredItemCreateRequest, results []ua.MonitoredItemCreateResult) {
@@ -147,13 +177,17 @@ func (k *call) firstValues(sub *subs.Subscription, x *subs.Session, items []ua.M
 		switch {
 		case item == nil:
 		case m.values[i].Status == blockedValue:
-			go k.server.firstSlowly(k.ctx, item, items[i].ItemToMonitor.NodeID, ua.AttributeID(items[i].ItemToMonitor.AttributeID))
+			k.server.firstSlowly(item)
 		case refuses(m.values[i].Status):
 			results[i] = ua.MonitoredItemCreateResult{StatusCode: m.values[i].Status}
-			_, _ = sub.DeleteItems(now, x, []uint32{item.ID()}) // the session's own, a moment ago
+			m.refused = append(m.refused, item.ID())
 		case items[i].MonitoringMode != ua.MonitoringModeDisabled:
 			item.PushInitial(stamped(&m.values[i], now), now.At)
 		}
+	}
+	if len(m.refused) > 0 {
+		_, _ = sub.DeleteItems(now, x, m.refused) // the session's own, a moment ago
+		m.refused = m.refused[:0]
 	}
 }
 
@@ -190,7 +224,9 @@ func (k *call) readFirst(n int, what func(i int) (ua.NodeID, ua.AttributeID, boo
 		k.reads[j] = ReadItem{NodeID: id, Attribute: attribute, Result: &m.values[i]}
 	}
 	for _, run := range k.batch.runs {
-		k.server.cfg.Nodes[run.manager].Read(&k.ctx, k.reads[run.from:run.to])
+		if run.from < run.to {
+			k.server.readItems(k.server.cfg.Nodes[run.manager], &k.ctx, k.reads[run.from:run.to])
+		}
 	}
 	for j := range k.reads {
 		if k.reads[j].Blocked {
@@ -199,12 +235,17 @@ func (k *call) readFirst(n int, what func(i int) (ua.NodeID, ua.AttributeID, boo
 	}
 }
 
-// firstSlowly reads the first value of an item whose callback may take its time.
-func (s *Server) firstSlowly(ctx Context, item *subs.Item, id ua.NodeID, attribute ua.AttributeID) {
-	var v ua.DataValue
-	s.readOne(&ctx, id, attribute, &v)
-	now := s.clock(s.now())
-	item.PushInitial(stamped(&v, now), now.At)
+// firstSlowly has the first value of an item read whose callback may take its time.
+func (s *Server) firstSlowly(item *subs.Item) {
+	switch tag := item.Tag().(type) {
+	case *sampled:
+		s.monitorMu.Lock()
+		key := tag.key
+		s.monitorMu.Unlock()
+		s.sampler.readSlowly(key, nil, item)
+	case *Feed:
+		s.sampler.readSlowly(sampleKey{id: tag.id, attribute: tag.attribute}, nil, item)
+	}
 }
 
 // dataFilter compiles the filter of an item for values; nil for none.
@@ -215,7 +256,11 @@ func (k *call) dataFilter(id ua.NodeID, attribute ua.AttributeID, parameter *ua.
 	}
 	v := filter.Variable{Attribute: attribute}
 	if f.DeadbandType != uint32(ua.DeadbandTypeNone) && attribute == ua.AttributeValue {
-		v.DataType = k.readNow(id, ua.AttributeDataType).NodeID()
+		data, status := k.readNow(id, ua.AttributeDataType)
+		if refuses(status) {
+			return nil, status
+		}
+		v.DataType = data.NodeID()
 	}
 	if f.DeadbandType == uint32(ua.DeadbandTypePercent) {
 		v.EURange = k.rangeOf(id)
@@ -228,12 +273,12 @@ func (k *call) dataFilter(id ua.NodeID, attribute ua.AttributeID, parameter *ua.
 }
 
 // readNow reads an attribute that needs no callback; null if it cannot.
-func (k *call) readNow(id ua.NodeID, attribute ua.AttributeID) ua.Variant {
+func (k *call) readNow(id ua.NodeID, attribute ua.AttributeID) (ua.Variant, ua.StatusCode) {
 	var v ua.DataValue
 	if m := k.server.NodeManagerOf(id.Namespace()); m != nil {
 		m.Read(&k.ctx, []ReadItem{{NodeID: id, Attribute: attribute, Result: &v}})
 	}
-	return v.Value
+	return v.Value, v.Status
 }
 
 // rangeOf is the property EURange of a variable (Part 8, 5.3.2.3); nil if there is none.
@@ -250,7 +295,8 @@ func (k *call) rangeOf(id ua.NodeID) *ua.Range {
 		if !t.IsLocal() {
 			continue
 		}
-		if e, ok := ua.As[ua.ExtensionObject](k.readNow(t.NodeID, ua.AttributeValue)); ok {
+		v, _ := k.readNow(t.NodeID, ua.AttributeValue)
+		if e, ok := ua.As[ua.ExtensionObject](v); ok {
 			if r, ok := e.Value.(*ua.Range); ok {
 				return r
 			}
@@ -265,18 +311,6 @@ func (s *Server) IsSubtype(t, super ua.NodeID) bool {
 	return ok && tree.IsSubtype(t, super)
 }
 
-// join makes an item part of a group that is read.
-func (p *sampler) join(key sampleKey, interval time.Duration, now subs.Now, paused bool) *subs.Group {
-	g := p.wheel.Join(key, interval, now.At)
-	if paused {
-		g.Pause()
-	}
-	if next := p.wheel.Next(); next != maxDuration {
-		p.server.wakeLoop()
-	}
-	return g
-}
-
 // itemsRemoved is told of items that are gone, whoever deleted them.
 func (s *Server) itemsRemoved(items []*subs.Item) {
 	for _, i := range items {
@@ -284,6 +318,7 @@ func (s *Server) itemsRemoved(items []*subs.Item) {
 		case *sampled:
 			s.monitorMu.Lock()
 			tag.group.Leave(!tag.paused)
+			tag.gone = true
 			s.monitorMu.Unlock()
 		case *eventItem:
 			s.forgetNotifier(tag.notifier)
@@ -328,7 +363,7 @@ func (k *call) modifyItem(sub *subs.Subscription, x *subs.Session, stamps ua.Tim
 	case *sampled:
 		cfg.Sampling = limits.ReviseSampling(want.SamplingInterval, publishing, tag.least, false)
 		if cfg.Filter, r.StatusCode = k.dataFilter(tag.key.id, tag.key.attribute, &want.Filter); r.StatusCode == ua.Good {
-			cfg.Node = k.regroup(tag, &cfg, now)
+			cfg.Node = k.server.regroup(tag, func() (*session, time.Duration) { return tag.key.session, cfg.Sampling }, now)
 		}
 	case *Feed:
 		cfg.Sampling, cfg.Continuous = limits.ReviseSampling(want.SamplingInterval, publishing, 0, true), true
@@ -342,19 +377,6 @@ func (k *call) modifyItem(sub *subs.Subscription, x *subs.Session, stamps ua.Tim
 	if r.StatusCode = sub.ModifyItem(now, x, c.MonitoredItemID, &cfg); r.StatusCode == ua.Good {
 		r.RevisedSamplingInterval, r.RevisedQueueSize = float64(cfg.Sampling.Microseconds())/1000, cfg.QueueSize
 	}
-}
-
-// regroup has an item read at another interval.
-func (k *call) regroup(tag *sampled, cfg *subs.ItemConfig, now subs.Now) *subs.Node {
-	s := k.server
-	s.monitorMu.Lock()
-	defer s.monitorMu.Unlock()
-	if tag.group.Interval() != cfg.Sampling {
-		old := tag.group
-		tag.group = s.sampler.join(tag.key, cfg.Sampling, now, tag.paused)
-		old.Leave(!tag.paused)
-	}
-	return &tag.group.Node
 }
 
 // setMonitoringMode is the service SetMonitoringMode (Part 4, 5.13.4).
@@ -386,21 +408,6 @@ func setMonitoringMode(k *call, q *ua.SetMonitoringModeRequest, p *ua.SetMonitor
 	return answered
 }
 
-// pause has an item not read while it is disabled.
-func (s *Server) pause(tag *sampled, paused bool, now subs.Now) {
-	s.monitorMu.Lock()
-	defer s.monitorMu.Unlock()
-	switch {
-	case tag.paused == paused:
-	case paused:
-		tag.group.Pause()
-	default:
-		tag.group.Resume(now.At)
-		s.wakeLoop()
-	}
-	tag.paused = paused
-}
-
 // wakeItems gives items that were disabled the present value.
 func (k *call) wakeItems(items []*subs.Item) {
 	source := func(i int) (ua.NodeID, ua.AttributeID, bool) {
@@ -415,11 +422,11 @@ func (k *call) wakeItems(items []*subs.Item) {
 	k.readFirst(len(items), source)
 	now := k.now()
 	for i, item := range items {
-		id, attribute, ok := source(i)
+		_, _, ok := source(i)
 		switch v := &k.monitoring.values[i]; {
 		case !ok:
 		case v.Status == blockedValue:
-			go k.server.firstSlowly(k.ctx, item, id, attribute)
+			k.server.firstSlowly(item)
 		default:
 			item.PushInitial(stamped(v, now), now.At)
 		}

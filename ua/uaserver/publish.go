@@ -21,6 +21,12 @@ func publish(k *call, q *ua.PublishRequest, p *ua.PublishResponse) outcome {
 	if x == nil {
 		return k.fail(ua.BadNoSubscription, "the session has no subscription")
 	}
+	if len(q.SubscriptionAcknowledgements) > k.server.cfg.Limits.MaxMonitoredItemsPerCall {
+		return k.fail(ua.BadTooManyOperations, "too many acknowledgements in one request")
+	}
+	// While it waits it holds nothing of a large request, nor the room for one.
+	k.reqHeader.AdditionalHeader, k.reqHeader.AuditEntryID = ua.ExtensionObject{}, ""
+	k.leaveRoom()
 	r := k.parked
 	if r == nil {
 		r = &parked{call: k}
@@ -33,7 +39,11 @@ func publish(k *call, q *ua.PublishRequest, p *ua.PublishResponse) outcome {
 		r.Deadline = now.At + time.Duration(hint)*time.Millisecond
 	}
 	r.Acknowledgements = q.SubscriptionAcknowledgements
-	x.Publish(now, &r.Request)
+	s, c := k.session, k.conn
+	x.Publish(now, &r.Request) // and the call may be another's
+	if b := s.bound.Load(); b != c {
+		x.DropChannel(now, b.channel.ChannelID()) // it has moved meanwhile
+	}
 	return later
 }
 
@@ -54,7 +64,7 @@ func (r *parked) Answer(*subs.Request) {
 	m := a.Message.Message()
 	if see := s.cfg.InterceptPublish; see != nil {
 		m.NotificationMessage(&p.NotificationMessage)
-		see(&k.session.info.Load().SessionInfo, p)
+		k.intercept(see, p)
 		subs.ForgetView(&p.NotificationMessage)
 	}
 	r.answer = publishResponse{p, m}
@@ -73,6 +83,16 @@ func (r *parked) Answer(*subs.Request) {
 	p.AvailableSequenceNumbers, p.Results = nil, nil
 	a.Message.Release() // before the call, and with it the request, is used again
 	k.release()
+}
+
+// intercept shows a response to the interceptor. One that panics is left out: others wait for their answers.
+func (k *call) intercept(see func(*SessionInfo, *ua.PublishResponse), p *ua.PublishResponse) {
+	defer func() {
+		if e := recover(); e != nil {
+			k.server.log.Error("panic in InterceptPublish", "panic", e, "stack", stack())
+		}
+	}()
+	see(&k.session.info.Load().SessionInfo, p)
 }
 
 func acknowledgementStatus(k *call, i int) ua.StatusCode {

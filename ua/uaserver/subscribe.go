@@ -153,7 +153,11 @@ func (k *call) transfer(x *subs.Session, id uint32, sendInitialValues bool) ([]u
 			}
 		}
 	}
-	return t.Commit(k.now(), sendInitialValues, same, nil)
+	available, status := t.Commit(k.now(), sendInitialValues, same, nil)
+	if status == ua.Good {
+		k.server.rehome(t.Subscription(), x, k.now())
+	}
+	return available, status
 }
 
 // mayTakeOver reports whether an anonymous client is the one that had the session: by its certificate. The

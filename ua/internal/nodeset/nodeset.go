@@ -4,9 +4,10 @@
 package nodeset
 
 import (
+	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/actua/actua/ua"
@@ -158,11 +159,14 @@ func parse(source []byte, options Options, header bool) (*Set, error) {
 		return wrap(line, "", err)
 	}
 	root, err := d.start()
+	if errors.Is(err, io.ErrUnexpectedEOF) { // text is no error of XML until it ends
+		return nil, wrap(0, "", errors.New("there is no XML element in the file"))
+	}
 	if err != nil {
 		return nil, fail(err)
 	}
 	if root == nil || root.name != "UANodeSet" {
-		return nil, fail(fmt.Errorf("not a UANodeSet"))
+		return nil, fail(errors.New("the file is no NodeSet2: its XML does not begin with UANodeSet"))
 	}
 	for {
 		e, err := d.start()
@@ -197,6 +201,11 @@ func wrap(line int, node string, err error) error {
 		return e
 	case *lineError:
 		return &Error{e.line, node, e.err}
+	case *xml.SyntaxError:
+		if e.Msg == "unexpected EOF" {
+			return &Error{e.Line, node, errors.New("the file ends in the middle of an element")}
+		}
+		return &Error{e.Line, node, fmt.Errorf("this is no XML: %s", e.Msg)}
 	}
 	return &Error{line, node, err}
 }
@@ -315,82 +324,6 @@ func (p *parser) rolePermissions(e *element) ([]ua.RolePermissionType, error) {
 	}
 	return out, nil
 }
-
-// attributes reads XML attributes; the first error sticks.
-type attributes struct {
-	p   *parser
-	e   *element
-	err error
-}
-
-func (a *attributes) fail(name string, err error) {
-	if err != nil && a.err == nil {
-		a.err = fmt.Errorf("attribute %s: %w", name, err)
-	}
-}
-
-func (a *attributes) bool(name string, def bool) bool {
-	s, ok := a.e.lookup(name)
-	if !ok {
-		return def
-	}
-	v, err := parseBool(s)
-	a.fail(name, err)
-	return v
-}
-
-func (a *attributes) uint(name string, def uint32, bits int) uint32 {
-	s, ok := a.e.lookup(name)
-	if !ok {
-		return def
-	}
-	v, err := parseUint(s, bits)
-	a.fail(name, err)
-	return uint32(v)
-}
-
-func (a *attributes) int(name string, def int64, bits int) int64 {
-	s, ok := a.e.lookup(name)
-	if !ok {
-		return def
-	}
-	v, err := parseInt(s, bits)
-	a.fail(name, err)
-	return v
-}
-
-func (a *attributes) float(name string) float64 {
-	v, err := parseFloat(a.e.attr(name), 64)
-	a.fail(name, err)
-	return v
-}
-
-func (a *attributes) id(name string, def ua.NodeID) ua.NodeID {
-	s, ok := a.e.lookup(name)
-	if !ok || s == "" {
-		return def
-	}
-	v, err := a.p.nodeID(s)
-	a.fail(name, err)
-	return v
-}
-
-// dimensions reads numbers that are separated by commas.
-func (a *attributes) dimensions(name string) []uint32 {
-	s := a.e.attr(name)
-	if s == "" {
-		return nil
-	}
-	var out []uint32
-	for _, part := range strings.Split(s, ",") {
-		n, err := strconv.ParseUint(strings.TrimSpace(part), 10, 32)
-		a.fail(name, err)
-		out = append(out, uint32(n))
-	}
-	return out
-}
-
-const baseDataType = 24
 
 func label(e *element) string { return e.attr("NodeId") + " (" + e.attr("BrowseName") + ")" }
 

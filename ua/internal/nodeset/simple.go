@@ -1,6 +1,7 @@
 package nodeset
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -84,14 +85,34 @@ func parseInt(s string, bits int) (int64, error) {
 	if s == "" {
 		return 0, nil
 	}
-	return strconv.ParseInt(s, 10, bits)
+	v, err := strconv.ParseInt(s, 10, bits)
+	if err != nil {
+		most := int64(math.MaxInt64) >> (64 - bits)
+		return 0, noNumber(s, err, fmt.Sprint(-most-1), fmt.Sprint(most))
+	}
+	return v, nil
 }
 
 func parseUint(s string, bits int) (uint64, error) {
 	if s == "" {
 		return 0, nil
 	}
-	return strconv.ParseUint(s, 10, bits)
+	v, err := strconv.ParseUint(s, 10, bits)
+	if err != nil {
+		if _, e := strconv.ParseInt(s, 10, 64); e == nil { // negative, or too large
+			return 0, noNumber(s, strconv.ErrRange, "0", fmt.Sprint(uint64(math.MaxUint64)>>(64-bits)))
+		}
+		return 0, noNumber(s, err, "0", fmt.Sprint(uint64(math.MaxUint64)>>(64-bits)))
+	}
+	return v, nil
+}
+
+// noNumber is what is wrong with the text of a whole number.
+func noNumber(s string, err error, least, most string) error {
+	if errors.Is(err, strconv.ErrRange) {
+		return fmt.Errorf("%q is not from %s to %s", s, least, most)
+	}
+	return fmt.Errorf("%q is no whole number", s)
 }
 
 func parseFloat(s string, bits int) (float64, error) {
@@ -103,7 +124,14 @@ func parseFloat(s string, bits int) (float64, error) {
 	case "-INF":
 		return math.Inf(-1), nil
 	}
-	return strconv.ParseFloat(s, bits)
+	v, err := strconv.ParseFloat(s, bits)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, fmt.Errorf("%q is too large", s)
+	case err != nil:
+		return 0, fmt.Errorf("%q is no number", s)
+	}
+	return v, nil
 }
 
 func parseTime(s string) (ua.DateTime, error) {

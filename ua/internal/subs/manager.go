@@ -247,7 +247,7 @@ func (m *Manager) bury(items []*Item) {
 // BadSessionClosed for a session that is.
 func (m *Manager) Create(now Now, s *Session, p Params, enabled bool) (*Subscription, ua.StatusCode) {
 	l := &m.cfg.Limits
-	sub := &Subscription{m: m, items: map[uint32]*Item{}, enabled: enabled, owner: s.tag, aliveAt: 1, anchor: m.cfg.Limits.begin(now.At), touched: now.At}
+	sub := &Subscription{m: m, items: map[uint32]*Item{}, enabled: enabled, owner: s.tag, aliveAt: 1, touched: now.At}
 	sub.timer.sub = sub
 	sub.setParams(l.Revise(p, l.MaxLifetime), now)
 	s.mu.Lock()

@@ -22,10 +22,10 @@ type Node struct {
 // allocation. v is not changed; what it holds is immutable, as every Variant.
 func (n *Node) Push(v *ua.DataValue, at time.Duration) {
 	n.mu.Lock()
-	defer n.mu.Unlock()
 	for _, i := range n.items {
 		i.Push(v, at)
 	}
+	n.mu.Unlock()
 }
 
 // PushEvent gives an event to all items of the list. Filters ask the event with no lock held, since an

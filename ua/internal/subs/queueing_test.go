@@ -253,7 +253,7 @@ func TestQueueing(t *testing.T) {
 		}},
 		{"another group gives the values after a new sampling interval", func(p *plant) {
 			var w Wheel
-			old, other := w.Join(1, 10*ms, 0), w.Join(1, 20*ms, 0)
+			old, other := w.Join(1, nil, 10*ms, 0), w.Join(1, nil, 20*ms, 0)
 			i := p.item(1, func(c *ItemConfig) { c.Node = &old.Node })
 			cfg := ItemConfig{ClientHandle: 1, Node: &other.Node, Sampling: 20 * ms}
 			p.equal(p.sub.ModifyItem(p.now(), p.c.s, i.id, &cfg), ua.Good)

@@ -92,7 +92,17 @@ func (l *Limits) ReviseSampling(ms float64, publishing time.Duration, minimum fl
 	if minimum > 0 {
 		d = max(d, milliseconds(minimum))
 	}
-	return min(max(d, l.MinSamplingInterval), maxSampling)
+	return min(coarse(max(d, l.MinSamplingInterval)), maxSampling)
+}
+
+// coarse rounds an interval up to three digits: each interval of readings has costs of its own, and clients
+// could think of millions.
+func coarse(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for 1000*unit <= d {
+		unit *= 10
+	}
+	return roundUp(d, unit)
 }
 
 // milliseconds converts a number that is not negative and not NaN.
@@ -133,10 +143,10 @@ func strip(v *ua.DataValue, stamps ua.TimestampsToReturn) {
 	}
 }
 
-// begin is when a publishing timer begins that is started at a time.
-func (l *Limits) begin(at time.Duration) time.Duration {
+// begin is when a publishing timer begins that is started at a time: less than an interval before.
+func (l *Limits) begin(at, interval time.Duration) time.Duration {
 	if l.Phase <= 0 {
 		return at
 	}
-	return time.Duration(floorDiv(at, l.Phase)) * l.Phase
+	return at - (at-time.Duration(floorDiv(at, l.Phase))*l.Phase)%interval
 }

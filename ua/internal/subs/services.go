@@ -131,6 +131,28 @@ func (s *Subscription) Item(id uint32) *Item {
 	return s.items[id]
 }
 
+// Items lists the items by id.
+func (s *Subscription) Items() []*Item {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sorted(make([]*Item, 0, len(s.items)))
+}
+
+// MoveItem puts an item on another Node, as of another Group for another reader. It does nothing when the
+// subscription is not the session's any more, or the item is gone.
+func (s *Subscription) MoveItem(by *Session, i *Item, to *Node) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.session.Load() != by || s.items[i.id] != i || to == i.node {
+		return
+	}
+	if i.node != nil {
+		i.node.remove(i)
+	}
+	i.node = to
+	i.node.add(i)
+}
+
 // ModifyItem changes the parameters of an item (Part 4, 5.13.3). Of c the mode, range, encoding, tag and
 // Custom stay what they were; an item stays one for values or for events. Another Node, as of another Group
 // for another sampling interval, replaces the one it was on; nil does not. The queue size is revised in c. What waits is kept as far as the new queue has room. The status is BadSubscriptionIdInvalid or

@@ -26,8 +26,9 @@ type Limits struct {
 	MinPublishingInterval time.Duration // 10 ms
 	MaxPublishingInterval time.Duration // 1 h
 	PublishingResolution  time.Duration // 1 ms: intervals are rounded up to a multiple of it
-	// Phase is what the beginnings of publishing timers are rounded down to, so that many subscriptions
-	// are due together and cost one wake-up; the first cycle is so much shorter. 0: they begin as they are.
+	// Phase makes publishing timers that begin within the same multiple of it expire together, so that many
+	// subscriptions cost one wake-up; the first cycle is shorter than the others for that. 0: each begins
+	// when it is made.
 	Phase               time.Duration
 	MinLifetime         time.Duration // 10 s
 	MaxLifetime         time.Duration // 1 h

@@ -282,7 +282,7 @@ func (s *Subscription) setParams(p Revised, now Now) {
 			left = max(s.aliveAt-k, 1)
 			s.counter.late = s.lateTicks(k)
 		}
-		s.anchor, s.aliveAt, s.lateFrom = s.m.cfg.Limits.begin(now.At), left, 0
+		s.anchor, s.aliveAt, s.lateFrom = s.m.cfg.Limits.begin(now.At, p.PublishingInterval), left, 0
 		s.p.PublishingInterval = p.PublishingInterval
 	}
 	s.p = p

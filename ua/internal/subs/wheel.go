@@ -29,7 +29,8 @@ type rate struct {
 // Group is the items of one key and interval. Its Node is what they are created with.
 type Group struct {
 	Node
-	Key any // the caller's: node and attribute
+	Key    any // the caller's: node and attribute
+	Source any // the caller's, of the first item that has joined
 
 	wheel  *Wheel
 	rate   *rate
@@ -40,8 +41,8 @@ type Group struct {
 }
 
 // Join returns the group of a key, which must be comparable, and an interval, which must be positive, for
-// one more item. It is active at once: pause it for an item that is disabled.
-func (w *Wheel) Join(key any, interval, now time.Duration) *Group {
+// one more item. It is active at once: pause it for an item that is disabled. A new group gets the source.
+func (w *Wheel) Join(key, source any, interval, now time.Duration) *Group {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r := w.rates[interval]
@@ -54,7 +55,7 @@ func (w *Wheel) Join(key any, interval, now time.Duration) *Group {
 	}
 	g := r.groups[key]
 	if g == nil {
-		g = &Group{Key: key, wheel: w, rate: r}
+		g = &Group{Key: key, Source: source, wheel: w, rate: r}
 		r.groups[key] = g
 	}
 	g.items++

@@ -33,12 +33,12 @@ func TestWheel(t *testing.T) {
 		w.Done(got)
 	}
 	step(0, nil, never)
-	a := w.Join(1, 10*ms, 0)
-	if w.Join(1, 10*ms, 3*ms) != a {
+	a := w.Join(1, nil, 10*ms, 0)
+	if w.Join(1, nil, 10*ms, 3*ms) != a {
 		t.Error("two groups of one node and interval")
 	}
-	b := w.Join(1, 20*ms, 0)
-	c := w.Join(2, 10*ms, 5*ms)
+	b := w.Join(1, nil, 20*ms, 0)
+	c := w.Join(2, nil, 10*ms, 5*ms)
 	if a == b || a == c || a.Interval() != 10*ms {
 		t.Error("groups are mixed up")
 	}
@@ -56,7 +56,7 @@ func TestWheel(t *testing.T) {
 	if w.Next() != never {
 		t.Error("something is due")
 	}
-	if w.Join(1, 10*ms, 120*ms) != a {
+	if w.Join(1, nil, 10*ms, 120*ms) != a {
 		t.Error("a paused group has a double")
 	}
 	a.Leave(true)
@@ -72,8 +72,8 @@ func TestWheel(t *testing.T) {
 // TestWheelSlowSource: a group that is being read is left out, others are not.
 func TestWheelSlowSource(t *testing.T) {
 	var w Wheel
-	w.Join(1, 10*ms, 0)
-	w.Join(2, 10*ms, 0)
+	w.Join(1, nil, 10*ms, 0)
+	w.Join(2, nil, 10*ms, 0)
 	got, _ := w.Due(10*ms, nil)
 	for _, g := range got {
 		if g.Key == 2 {
@@ -97,7 +97,7 @@ func newCounters(tb testing.TB, n int) (*fanOut, *Wheel) {
 	sub := f.m.Find(1)
 	w := new(Wheel)
 	for k := range n {
-		g := w.Join(k, 10*ms, 0)
+		g := w.Join(k, nil, 10*ms, 0)
 		if _, status := sub.CreateItem(f.now, f.d.s, &ItemConfig{Node: &g.Node, ClientHandle: uint32(k), Mode: ua.MonitoringModeReporting, Sampling: 10 * ms}); status != ua.Good {
 			tb.Fatal(status)
 		}

@@ -29,13 +29,15 @@ func (s *Space) AddFolder(parent Referent, name string, options ...Option) *Node
 func (s *Space) AddType(super Referent, name string, options ...Option) *Node {
 	set := s.settings(name, options)
 	n := &Node{space: s, more: &more{typ: new(typeInfo)}}
-	if super != nil {
-		set.class = super.node().Class()
-		if super.node().info() == nil {
-			set.err = fmt.Errorf("%v is no type: %w", super.node().id, ua.BadParentNodeIdInvalid)
+	if above := nodeOf(super); above != nil {
+		set.class = above.Class()
+		if above.info() == nil {
+			set.err = fmt.Errorf("%v is no type: %w", above.id, ua.BadParentNodeIdInvalid)
 			set.class = ua.NodeClassObjectType
 		}
-		n.more.typ.super.Store(super.node())
+		n.more.typ.super.Store(above)
+	} else {
+		set.class = ua.NodeClassObjectType // it is refused, and has to be called something
 	}
 	n.more.typ.abstract = set.abstract
 	if set.definition != nil {
@@ -71,10 +73,7 @@ func (s *Space) add(parent Referent, n *Node, set *settings) {
 	if set.versioned {
 		version, versionSet = s.newVersion()
 	}
-	var p *Node
-	if parent != nil {
-		p = parent.node()
-	}
+	p := nodeOf(parent)
 	s.mu.Lock()
 	defer s.unlock()
 	if err == nil {

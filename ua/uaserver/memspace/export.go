@@ -22,11 +22,15 @@ import (
 // loses its parent is put into the Objects folder. Values are those of now; status and time are not
 // written, nor are callbacks. Models that were imported keep version and date.
 //
-// It gives an error for text that XML cannot hold, and those of w.
+// It gives BadNodeIdUnknown for a node that is not in the Space, an error for text that XML cannot hold, and
+// those of w.
 func (s *Space) Export(w io.Writer, roots ...Referent) error {
 	e := s.newExporter()
 	for _, r := range roots {
-		n := r.node()
+		n := nodeOf(r)
+		if n == nil {
+			return fmt.Errorf("memspace: export: one of the nodes is nil, as Node gives for an unknown id: %w", ua.BadNodeIdUnknown)
+		}
 		if s.nodes.find(n.id) != n {
 			return fmt.Errorf("memspace: export %v: %w", n.id, ua.BadNodeIdUnknown)
 		}

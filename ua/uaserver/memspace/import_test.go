@@ -161,7 +161,10 @@ func TestImportErrors(t *testing.T) {
 	}{
 		{"plant.xml: the nodeset needs the model urn:example:machines, which none of the files has", "urn:example:machines", []NodeSetSource{plant}},
 		{"b.xml: the model urn:a is in a.xml too", "urn:a", []NodeSetSource{source("a.xml", "urn:a", ""), source("b.xml", "urn:a", "")}},
-		{"a.xml: line 1: not a UANodeSet", "", []NodeSetSource{{"a.xml", []byte("<x/>")}}},
+		{"a.xml: line 1: the file is no NodeSet2: its XML does not begin with UANodeSet", "", []NodeSetSource{{"a.xml", []byte("<x/>")}}},
+		{"a.xml: line 2: the file ends in the middle of an element", "", []NodeSetSource{{"a.xml", []byte("<UANodeSet>\n<UAObject>")}}},
+		{"a.xml: line 2: this is no XML: ", "", []NodeSetSource{{"a.xml", []byte("<UANodeSet>\n<UAObject></UAVariable></UANodeSet>")}}},
+		{"a.xml: there is no XML element in the file", "", []NodeSetSource{{"a.xml", []byte("listen:\n  - opc.tcp://:4840\n")}}},
 		{"a.xml: line 7: node ns=1;i=1 (1:A): the node stands in line 6 already", "", []NodeSetSource{source("a.xml", "urn:a", "<UAObject NodeId=\"ns=1;i=1\" BrowseName=\"1:A\"/>\n<UAObject NodeId=\"ns=1;i=1\" BrowseName=\"1:A\"/>")}},
 		{"a.xml: line 6: node i=4000000 (A): namespace 0 is built in", "", []NodeSetSource{source("a.xml", "urn:a", `<UAObject NodeId="i=4000000" BrowseName="A"/>`)}},
 		{"line 6: node ns=1;i=1 (1:A): the data type nsu=urn:a;i=5 is in none", "", []NodeSetSource{source("a.xml", "urn:a", `<UAVariable NodeId="ns=1;i=1" BrowseName="1:A" DataType="ns=1;i=5"/>`)}},

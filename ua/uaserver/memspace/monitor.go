@@ -17,7 +17,7 @@ func (s *Space) Monitor(ctx *uaserver.Context, item *uaserver.MonitorItem) {
 		return
 	}
 	v := n.variable
-	item.MinSampling = v.rare().sampling
+	item.MinSampling, item.Sampler = v.rare().sampling, (*sampled)(v)
 	server := s.server.Load()
 	if n.guarded || v.hooks != nil && v.hooks.onRead != nil || server == nil {
 		return
@@ -36,6 +36,22 @@ func (s *Space) Monitor(ctx *uaserver.Context, item *uaserver.MonitorItem) {
 		v.feed = server.NewFeed(v.id, ua.AttributeValue)
 	}
 	item.Feed = v.feed
+}
+
+// sampled is a variable that is read to see changes.
+type sampled Variable
+
+// Sample implements uaserver.Sampler.
+func (x *sampled) Sample(ctx *uaserver.Context, value *ua.DataValue) bool {
+	v := (*Variable)(x)
+	it := uaserver.ReadItem{Attribute: ua.AttributeValue, Result: value}
+	if v.removed.Load() { // there may be another one of the same id by now
+		it.NodeID = v.id
+		v.space.Read(ctx, []uaserver.ReadItem{it})
+		return true
+	}
+	v.space.readValue(ctx, v, &it)
+	return !it.Blocked
 }
 
 // maxParked bounds the feeds of removed nodes that are kept for nodes that come back.

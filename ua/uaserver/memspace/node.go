@@ -55,6 +55,20 @@ type Referent interface{ node() *Node }
 
 func (n *Node) node() *Node { return n }
 
+// nodeOf is the node of r, nil for none: Space.Node and Space.Variable give a nil *Node or *Variable for
+// an id that they do not know.
+func nodeOf(r Referent) *Node {
+	switch x := r.(type) {
+	case nil:
+		return nil
+	case *Variable:
+		if x == nil {
+			return nil
+		}
+	}
+	return r.node()
+}
+
 // ID is the node's id. The namespace indexes of the ids of a Space are final once it is attached to a
 // server; before that, its first namespace has index 2.
 func (n *Node) ID() ua.NodeID { return n.id }

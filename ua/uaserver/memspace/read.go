@@ -60,12 +60,14 @@ func (s *Space) live(ctx *uaserver.Context, v *Variable, result *ua.DataValue) {
 // ask gets the value from the callback of OnRead.
 func (s *Space) ask(ctx *uaserver.Context, v *Variable, it *uaserver.ReadItem) {
 	h := v.hooks
-	v.mu.Lock()
-	kept, at := v.value, h.readAt
-	v.mu.Unlock()
-	if age := float64(ctx.Now-at) / ticksPerMillisecond; at != 0 && age < it.MaxAge {
-		*it.Result = kept
-		return
+	if it.MaxAge > 0 {
+		v.mu.Lock()
+		kept, at := v.value, h.readAt
+		v.mu.Unlock()
+		if age := float64(ctx.Now-at) / ticksPerMillisecond; at != 0 && age < it.MaxAge {
+			*it.Result = kept
+			return
+		}
 	}
 	if !h.nonBlocking && !ctx.MayBlock {
 		it.Blocked = true

@@ -75,7 +75,10 @@ func (s *Space) ends(source, referenceType, target ua.NodeID) (a *Node, k kind, 
 // nothing else has. Nodes of namespace 0 cannot be removed: BadNotSupported. A node that is not there
 // any more gives BadNodeIdUnknown.
 func (s *Space) Remove(node Referent) error {
-	n := node.node()
+	n := nodeOf(node)
+	if n == nil {
+		return fmt.Errorf("memspace: remove: the node is nil, as Node gives for an unknown id: %w", ua.BadNodeIdUnknown)
+	}
 	s.mu.Lock()
 	defer s.unlock()
 	switch {

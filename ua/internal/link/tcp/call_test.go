@@ -56,7 +56,7 @@ func TestRenewalUnderLoad(t *testing.T) {
 				}
 				late.Go(func() { answer(c, id, m) })
 			}}
-			c := ClientConfig{Lifetime: 400 * time.Millisecond}
+			c := ClientConfig{Lifetime: time.Second}
 			mode := ua.MessageSecurityModeNone
 			if policy != "None" {
 				mode = ua.MessageSecurityModeSignAndEncrypt
@@ -64,7 +64,7 @@ func TestRenewalUnderLoad(t *testing.T) {
 			secured(t, policy, mode, &s, &c)
 			conn := dial(t, onLoopback(t, s), c)
 			defer late.Wait()
-			end := time.Now().Add(1500 * time.Millisecond)
+			end := time.Now().Add(2500 * time.Millisecond)
 			var all sync.WaitGroup
 			for range 50 {
 				all.Go(func() {
@@ -82,7 +82,7 @@ func TestRenewalUnderLoad(t *testing.T) {
 				})
 			}
 			all.Wait()
-			// Without renewal the connection would have ended after 500 ms.
+			// Without renewal the connection would have ended after 1.25 s.
 			read(t, conn, 10)
 		})
 	}

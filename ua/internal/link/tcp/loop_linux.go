@@ -88,6 +88,7 @@ type loop struct {
 	posted  []*polled
 	spare   []*polled
 	stopped bool
+	closed  bool // the descriptors are, and may be somebody else's by now
 }
 
 // bellSlot is the slot of an event of the bell.
@@ -117,6 +118,9 @@ func newLoop() (*loop, error) {
 }
 
 func (l *loop) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
 	_ = syscall.Close(l.bell)
 	_ = syscall.Close(l.ep)
 	l.door.close()
@@ -126,12 +130,15 @@ func (l *loop) close() {
 func (l *loop) stop() {
 	l.mu.Lock()
 	l.stopped = true
-	l.mu.Unlock()
 	l.ring()
+	l.mu.Unlock()
 }
 
-// ring wakes the loop.
+// ring wakes the loop, under mu.
 func (l *loop) ring() {
+	if l.closed {
+		return
+	}
 	one := [8]byte{1}
 	// The only failure is a counter that is full, of a bell that rings.
 	_, _ = syscall.Write(l.bell, one[:])
@@ -145,10 +152,10 @@ func (l *loop) post(p *polled) {
 		p.posted = true
 		l.posted = append(l.posted, p)
 	}
-	l.mu.Unlock()
 	if first {
 		l.ring()
 	}
+	l.mu.Unlock()
 }
 
 // run waits and handles what has happened, until stop.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -17,7 +18,7 @@ import (
 type polled struct {
 	c    *ServerConn
 	loop *loop
-	fd   int
+	fd   int    // of the loop and of who sends, which is over when it is closed
 	done func() // called when all is over
 
 	slot       int32
@@ -27,6 +28,7 @@ type polled struct {
 	busy       bool // a goroutine works on what takes long; see detach
 	full       bool // nothing is read, because the answers are not
 	dammed     bool // and requests that were read wait for that, too
+	unwatched  bool // the kernel tells nothing about it: it ends
 	wakeAt     time.Time
 
 	// While busy, for the loop when that is over.
@@ -43,6 +45,9 @@ type polled struct {
 	blocked atomic.Bool  // the peer does not read
 	stuckBy atomic.Int64 // until when it must, in ns since the epoch
 	woken   atomic.Int64 // when to look whether the connection has been ended, likewise; 0: not
+
+	cutting sync.Mutex // of closed, for cut
+	closed  bool       // fd is, and may be somebody else's by now
 
 	posted   bool        // under loop.mu
 	ready    atomic.Bool // start was called
@@ -103,12 +108,24 @@ func (p *polled) hurry(time.Duration) {}
 
 // wake implements sender.
 func (p *polled) wake(d time.Duration) {
-	p.woken.Store(time.Now().Add(d).UnixNano())
+	at := time.Now().Add(d).UnixNano()
+	for {
+		w := p.woken.Load()
+		if w != 0 && w <= at || p.woken.CompareAndSwap(w, at) {
+			break
+		}
+	}
 	p.loop.post(p)
 }
 
 // cut implements socket. The descriptor is closed by the loop, which has others with that number later.
-func (p *polled) cut() { _ = syscall.Shutdown(p.fd, syscall.SHUT_RDWR) }
+func (p *polled) cut() {
+	p.cutting.Lock()
+	defer p.cutting.Unlock()
+	if !p.closed {
+		_ = syscall.Shutdown(p.fd, syscall.SHUT_RDWR) // it may have ended from the other side
+	}
+}
 
 // stuck implements socket.
 func (p *polled) stuck() bool { return p.blocked.Load() }
@@ -134,10 +151,20 @@ func (p *polled) arm() {
 	}
 	p.armed = want
 	if err := syscall.EpollCtl(p.loop.ep, op, p.fd, &syscall.EpollEvent{Events: want, Fd: p.slot, Pad: p.generation}); err != nil {
-		// The kernel is out of memory for watches: without events the connection ends at its time.
+		// The kernel is out of memory for watches. Without events the connection must end.
 		p.armed = 0
-		p.c.cfg.Log.Error("opcua: a connection cannot be watched", "remote", p.c.remote, "err", err)
-		p.cut()
+		if !p.unwatched {
+			p.unwatched = true
+			p.c.cfg.Log.Error("opcua: a connection cannot be watched", "remote", p.c.remote, "err", err)
+			p.cut()
+		}
+		if !p.busy {
+			p.wakeAt = time.Now()
+			if p.c.phase == parting {
+				p.wakeAt = p.partBy
+			}
+			p.loop.sooner(p.wakeAt)
+		}
 	}
 }
 
@@ -251,6 +278,9 @@ func (p *polled) setTimer() {
 	}
 	if p.c.phase == parting {
 		sooner(p.partBy)
+		if !now.Before(t) { // somebody still writes; without a pause the loop would spin
+			t = now.Add(time.Millisecond)
+		}
 		if !p.buried && !p.blocked.Load() { // somebody is writing, which takes no time
 			sooner(now.Add(time.Millisecond))
 		}
@@ -285,6 +315,10 @@ func (p *polled) expired(now time.Time) {
 			p.end(err)
 			return
 		}
+	}
+	if p.unwatched {
+		p.end(&uacp.Error{Status: ua.BadConnectionClosed, Reason: "the connection cannot be watched"})
+		return
 	}
 	if due, why := c.due(); !c.cfg.Now().Before(due) {
 		p.end(c.overdue(why))
@@ -379,10 +413,13 @@ func (p *polled) part() {
 			p.arm()
 			return
 		}
+		late = true // the peer has gone before
 	}
 	if !p.answer || late {
 		p.close()
+		return
 	}
+	p.setTimer()
 }
 
 // discard reads what the peer still sends, until its end.
@@ -396,7 +433,10 @@ func (p *polled) discard() {
 func (p *polled) close() {
 	p.loop.remove(p)
 	p.slot = -1
+	p.cutting.Lock()
+	p.closed = true
 	_ = syscall.Close(p.fd) // nothing can be done about an error, and nothing is lost by it
+	p.cutting.Unlock()
 	p.done()
 }
 
