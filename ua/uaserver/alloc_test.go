@@ -8,8 +8,8 @@ import (
 )
 
 // round is a request as bytes that is dispatched again and again.
-func round(t testing.TB, strings bool) (c *fakeClient, read, write []byte) {
-	s, space, _ := newTestServer(t, nil)
+func round(t testing.TB, strings bool, change ...func(*Config)) (c *fakeClient, read, write []byte) {
+	s, space, _ := newTestServer(t, append(change, nil)[0])
 	c = s.fakeClient(t, newFakeChannel()).logIn()
 	c.ch.sent = nil
 	q, w := ua.ReadRequest{TimestampsToReturn: ua.TimestampsToReturnBoth}, ua.WriteRequest{}
@@ -30,10 +30,12 @@ func TestReadAndWriteDoNotAllocate(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector makes sync.Pool forget")
 	}
-	c, read, write := round(t, false)
-	for name, body := range map[string][]byte{"Read": read, "Write": write} {
-		if n := testing.AllocsPerRun(200, func() { c.conn.dispatch(c.conn.server.now(), 7, body, true) }); n != 0 {
-			t.Errorf("%s of 100 values: %v allocations, want 0", name, n)
+	for _, diagnostics := range []bool{false, true} {
+		c, read, write := round(t, false, func(c *Config) { c.Diagnostics = diagnostics })
+		for name, body := range map[string][]byte{"Read": read, "Write": write} {
+			if n := testing.AllocsPerRun(200, func() { c.conn.dispatch(c.conn.server.now(), 7, body, true) }); n != 0 {
+				t.Errorf("%s of 100 values, diagnostics %v: %v allocations, want 0", name, diagnostics, n)
+			}
 		}
 	}
 }

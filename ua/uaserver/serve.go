@@ -75,6 +75,7 @@ func (s *Server) ListenAndServe(ctx context.Context) error {
 func (s *Server) Serve(l net.Listener) error {
 	defer l.Close()
 	defer s.forget(l)
+	s.eventLoops() // with no lock held: it may log
 	s.mu.Lock()
 	if s.closed || s.stopping.Load() {
 		s.mu.Unlock()
@@ -84,8 +85,12 @@ func (s *Server) Serve(l net.Listener) error {
 	if len(s.cfg.URLs) == 0 {
 		s.listening = append(s.listening, addressOf(l))
 	}
+	if !s.timed { // before there are connections
+		s.timed = true
+		s.startPublishing()
+		go s.keepTime()
+	}
 	s.mu.Unlock()
-	go s.keepTime()
 	for wait := time.Duration(0); ; {
 		nc, err := l.Accept()
 		switch {
@@ -109,23 +114,9 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 }
 
-// keepTime sweeps sessions. One of the goroutines that Serve starts does it for all.
+// keepTime sweeps sessions until the server is closed. The first Serve starts it.
 func (s *Server) keepTime() {
 	period := min(max(s.cfg.Limits.MinSessionTimeout/4, 20*time.Millisecond), time.Second)
-	s.mu.Lock()
-	if s.timed {
-		s.mu.Unlock()
-		return
-	}
-	s.timed = true
-	closed := s.closed
-	if !closed {
-		s.startPublishing()
-	}
-	s.mu.Unlock()
-	if closed {
-		return
-	}
 	t := time.NewTicker(period)
 	defer t.Stop()
 	for {

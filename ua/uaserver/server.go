@@ -62,7 +62,7 @@ type Server struct {
 
 	mu        sync.Mutex
 	closed    bool
-	timed     bool // keepTime runs
+	timed     bool // publishing and keepTime run
 	listeners map[net.Listener]struct{}
 	listening []string // URLs of listeners, when the Config names none
 	peers     map[*peer]struct{}

@@ -71,6 +71,76 @@ func TestSecurityDiagnosticsAreForUsers(t *testing.T) {
 	}
 }
 
+// What cannot be read cannot be watched; what can is sampled.
+func TestWatchingDiagnostics(t *testing.T) {
+	for on, want := range map[bool]ua.StatusCode{false: ua.BadNotReadable, true: ua.Good} {
+		space, _ := plant(0)
+		s, c := start(t, space, func(c *uaserver.Config) { c.Diagnostics = on })
+		sub := c.subscribe()
+		r := c.items(sub, subscriptionArray, securityArray, enabledFlag)
+		if r[0].StatusCode != want || r[1].StatusCode != ua.BadUserAccessDenied || r[2].StatusCode != ua.Good {
+			t.Errorf("diagnostics %v: %+v", on, r)
+		}
+		o := c.another(s, "")
+		o.subscribe()
+		// The first value has one subscription or already two: another message has what changed.
+		for seen := !on; !seen; {
+			_, items := c.publish()
+			for _, n := range items {
+				seen = seen || n.ClientHandle == 100 && n.Value.Value.Len() == 2
+			}
+		}
+	}
+}
+
+// A session remembers who used it, the last 32 of them, and counts what they may not do.
+func TestUserHistory(t *testing.T) {
+	space, _ := plant(0)
+	users := map[string]string{"anna": "anna", "ben": "ben"}
+	s, c := start(t, space, func(c *uaserver.Config) {
+		c.Diagnostics, c.AllowAnonymous, c.AllowPlainPasswords, c.Users = true, true, true, users
+	})
+	var policy string
+	for _, p := range s.Endpoints()[0].UserIdentityTokens {
+		if p.TokenType == ua.UserTokenTypeUserName {
+			policy = p.PolicyID
+		}
+	}
+	as := func(user, password string) error {
+		token := ua.NewExtensionObject(&ua.UserNameIdentityToken{PolicyID: policy, UserName: user, Password: []byte(password)})
+		return c.conn.Call(t.Context(), &ua.ActivateSessionRequest{RequestHeader: c.h, UserIdentityToken: token}, &ua.ActivateSessionResponse{})
+	}
+	for i := range 40 {
+		user := []string{"anna", "anna", "ben", "ben"}[i%4] // again is no change
+		if err := as(user, user); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := as("anna", "wrong"); ua.StatusOf(err) != ua.BadUserAccessDenied {
+		t.Fatal(err)
+	}
+	v, _ := s.Live(securityArray.Numeric(), ua.Now())
+	d := structuresOf[ua.SessionSecurityDiagnosticsDataType](t, ua.DataValue{Value: v})[0]
+	if n := len(d.ClientUserIDHistory); d.ClientUserIDOfSession != "ben" || n != 21 || d.ClientUserIDHistory[0] != "" || d.ClientUserIDHistory[n-1] != "ben" {
+		t.Errorf("%+v", d)
+	}
+	for i := range 60 {
+		user := []string{"anna", "ben"}[i%2]
+		if err := as(user, user); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v, _ = s.Live(securityArray.Numeric(), ua.Now())
+	d = structuresOf[ua.SessionSecurityDiagnosticsDataType](t, ua.DataValue{Value: v})[0]
+	if n := len(d.ClientUserIDHistory); n != 32 || d.ClientUserIDHistory[0] != "anna" || d.ClientUserIDHistory[31] != "ben" {
+		t.Errorf("%d users: %v", n, d.ClientUserIDHistory)
+	}
+	x := structuresOf[ua.SessionDiagnosticsDataType](t, c.read(ua.AttributeValue, sessionArray)[0])[0]
+	if x.UnauthorizedRequestCount != 1 || x.TotalRequestCount.ErrorCount != 1 {
+		t.Errorf("%+v", x)
+	}
+}
+
 // A session is shown with what it has and what it did.
 func TestSessionDiagnostics(t *testing.T) {
 	space, ids := plant(3)
@@ -156,7 +226,8 @@ func TestSubscriptionDiagnostics(t *testing.T) {
 		d.NotificationsCount != 3, d.DiscardedMessageCount != 2, d.UnacknowledgedMessageCount != 1, d.NextSequenceNumber != 4:
 		t.Errorf("%+v", d)
 	}
-	if p := s.PublishStats(); p.Discarded != 2 || p.Late == 0 || p.Subscriptions != 1 || p.MonitoredItems != 1 || p.Retained != 1 {
+	if p := s.PublishStats(); p.Discarded != 2 || p.Late == 0 || p.Subscriptions != 1 || p.MonitoredItems != 1 || p.Retained != 1 ||
+		p.MessagesHeld < 1 || p.Pools.Messages.Outstanding < 1 || p.Pools.Messages.Bound < 1024 || p.Pools.DataChanges.Bound < 1 {
 		t.Errorf("%+v", p)
 	}
 	c.subscribe()
