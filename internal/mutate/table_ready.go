@@ -29,7 +29,7 @@ func init() {
 		},
 		{
 			name: "idle items stay candidates", pkg: subs, cases: `^TestReadyIdleItemIsNotTracked$`,
-			edits: []edit{{subF, "		case idle:\n			i.place = nowhere", "		case idle:\n			i.place = nowhere\n			kept = append(kept, i)"}, {produceF, "		i.signal.Store(free) // and nothing can have come: the item is locked\n		i.mu.Unlock()", "		i.mu.Unlock()\n		s.candidates = append(s.candidates, i)"}},
+			edits: []edit{{subF, "		case idle:\n			i.place = nowhere", "		case idle:\n			i.place = nowhere\n			kept = append(kept, i)"}, {produceF, "\ti.signal.Store(free) // and nothing can have come: the item is locked\n\ti.mu.Unlock()", "\ti.mu.Unlock()\n\ti.sub.candidates = append(i.sub.candidates, i)"}},
 		},
 		{
 			name: "the newest request is served first", pkg: subs, cases: `^TestPublishQueue/requests_are_used_in_their_order$`,

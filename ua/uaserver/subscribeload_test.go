@@ -20,8 +20,8 @@ import (
 	"github.com/actua/actua/ua/uaserver/memspace"
 )
 
-// plant is a server on a socket, with counters that all go up together.
-type plant struct {
+// loadPlant is a server on a socket, with counters that all go up together.
+type loadPlant struct {
 	t     testing.TB
 	s     *uaserver.Server
 	url   string
@@ -49,10 +49,10 @@ func (l *ledger) enter(p *ua.PublishResponse) {
 	l.subs[p.SubscriptionID][p.NotificationMessage.SequenceNumber] = list
 }
 
-func newPlant(t testing.TB, nodes, loops int) *plant {
+func newPlant(t testing.TB, nodes, loops int) *loadPlant {
 	t.Helper()
 	space := memspace.New("urn:test:plant")
-	p := &plant{t: t, got: ledger{subs: map[uint32]map[uint32][]ua.MonitoredItemNotification{}}}
+	p := &loadPlant{t: t, got: ledger{subs: map[uint32]map[uint32][]ua.MonitoredItemNotification{}}}
 	for i := range nodes {
 		p.nodes = append(p.nodes, space.AddVariable(space.Objects(), fmt.Sprint(i), ua.Int32(0)))
 	}
@@ -74,7 +74,7 @@ func newPlant(t testing.TB, nodes, loops int) *plant {
 }
 
 // write counts all nodes up until stop is closed.
-func (p *plant) write(stop <-chan struct{}) {
+func (p *loadPlant) write(stop <-chan struct{}) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -93,7 +93,7 @@ func (p *plant) write(stop <-chan struct{}) {
 // loadClient is a session that keeps some Publish requests with the server and acknowledges.
 type loadClient struct {
 	*tcp.ClientConn
-	p     *plant
+	p     *loadPlant
 	token ua.NodeID
 	wg    sync.WaitGroup
 
@@ -101,7 +101,7 @@ type loadClient struct {
 	acks []ua.SubscriptionAcknowledgement
 }
 
-func (p *plant) connect(timeout float64) (*loadClient, error) {
+func (p *loadPlant) connect(timeout float64) (*loadClient, error) {
 	ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
 	defer cancel()
 	conn, err := tcp.Dial(ctx, p.url, nil)
@@ -180,7 +180,7 @@ func (c *loadClient) close(deleteSubscriptions bool) error {
 }
 
 // churn connects, subscribes, deletes and leaves in each of the ways there are, until stop is closed.
-func (p *plant) churn(stop <-chan struct{}) {
+func (p *loadPlant) churn(stop <-chan struct{}) {
 	for i := 0; ; i++ {
 		select {
 		case <-stop:
@@ -222,7 +222,7 @@ func (p *plant) churn(stop <-chan struct{}) {
 }
 
 // shuffle moves subscriptions between sessions until stop is closed.
-func (p *plant) shuffle(clients []*loadClient, subs []uint32, stop <-chan struct{}) (moved int) {
+func (p *loadPlant) shuffle(clients []*loadClient, subs []uint32, stop <-chan struct{}) (moved int) {
 	for {
 		select {
 		case <-stop:
@@ -317,7 +317,7 @@ func manySubscriptions(t *testing.T, loops, sessions, each int, d time.Duration)
 }
 
 // check compares what came with what was due.
-func (p *plant) check(ids []uint32, moved int) {
+func (p *loadPlant) check(ids []uint32, moved int) {
 	due, missing, bad := 0, 0, 0
 	for _, id := range ids {
 		messages := p.got.subs[id]
