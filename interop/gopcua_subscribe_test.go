@@ -90,10 +90,14 @@ func numbers(t *testing.T, url string, node ua.NodeID) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The first is there before anybody looks: the node has the last one of the test before.
+	if err := writer.WriteValue(t.Context(), node, ua.Int32(1)); err != nil {
+		t.Fatal(err)
+	}
 	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		for n := int32(1); ; n++ {
+		for n := int32(2); ; n++ {
 			if err := writer.WriteValue(context.Background(), node, ua.Int32(n)); err != nil {
 				t.Error(err)
 				return

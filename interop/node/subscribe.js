@@ -167,13 +167,15 @@ function withNumbers(label, count, run) {
   return withSession(options.bench, label, async (session) => {
     let on = true;
     let number = 0;
+    const writeNext = async () => {
+      number++;
+      const statuses = await session.write(nodes.map((nodeId) => (
+        { nodeId, attributeId: AttributeIds.Value, value: { value: { dataType: DataType.Int32, value: number } } })));
+      expect(statuses.every((s) => s.isGood()), "a write failed");
+    };
+    await writeNext(); // before anybody looks: the nodes have the last number of the check before
     const writing = (async () => {
-      for (; on; await sleep(5)) {
-        number++;
-        const statuses = await session.write(nodes.map((nodeId) => (
-          { nodeId, attributeId: AttributeIds.Value, value: { value: { dataType: DataType.Int32, value: number } } })));
-        expect(statuses.every((s) => s.isGood()), "a write failed");
-      }
+      for (; on; await sleep(5)) await writeNext();
     })();
     try {
       return await run(nodes);

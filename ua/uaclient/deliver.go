@@ -250,8 +250,8 @@ func (s *Subscription) tell(status SubscriptionStatus) {
 func (s *Subscription) repair(to uint32, listed []uint32, gaps bool) {
 	at := s.expected
 	for _, n := range s.repairable(to, listed) {
-		if s.ctx.Err() != nil {
-			break
+		if s.closing.Load() {
+			return
 		}
 		m, again, release := s.fetch(n)
 		if m == nil {
@@ -264,7 +264,7 @@ func (s *Subscription) repair(to uint32, listed []uint32, gaps bool) {
 		s.deliver(m, true, again)
 		release()
 	}
-	if at != to && gaps && !s.closing.Load() {
+	if at != to && gaps {
 		s.lost(at, to)
 	}
 }
