@@ -77,6 +77,14 @@ func TestServerAndClient(t *testing.T) {
 		t.Fatalf("client: %v\n%s", err, out)
 	}
 	wants(t, out, "Object     Server", "Variable   Speed", "Method     Double", "Speed is 42", "Double(21) is 42")
+	out, err = exec.CommandContext(ctx, build(t, "subscribe"), address).CombinedOutput()
+	if err != nil {
+		t.Fatalf("subscribe: %v\n%s", err, out)
+	}
+	wants(t, out, "ns=2;s=Speed every", "i=2253 every", "Speed is 42")
+	if n := strings.Count(string(out), "\nSpeed is 42."); n < 1 {
+		t.Errorf("no change in:\n%s", out)
+	}
 	if runtime.GOOS == "windows" {
 		server.Process.Kill()
 	} else {

@@ -33,11 +33,15 @@ func runNodeClient(t *testing.T, url string, cases []securityCase) {
 // that the server at hand is known to fail; that they still fail is checked, too.
 func nodeClient(t *testing.T, url string, flags []string, cases []securityCase, known ...string) {
 	t.Helper()
+	nodeProgram(t, append([]string{"node/client.js", "--url", url}, flags...), cases, checksPerCase, known...)
+}
+
+// nodeProgram runs a program that prints its checks, of which each case has at least so many.
+func nodeProgram(t *testing.T, program []string, cases []securityCase, least int, known ...string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	args := append(slices.Clone(pkcs1Flag()),
-		"node/client.js", "--url", url, "--pki", filepath.Join(scratch, "node-client"), "--user", userName, "--password", password)
-	args = append(args, flags...)
+	args := slices.Concat(pkcs1Flag(), program, []string{"--pki", filepath.Join(scratch, "node-client"), "--user", userName, "--password", password})
 	for _, c := range cases {
 		args = append(args, "--case", c.String())
 	}
@@ -61,14 +65,14 @@ func nodeClient(t *testing.T, url string, flags []string, cases []securityCase, 
 		}
 		var check nodeCheck
 		if err := json.Unmarshal(lines.Bytes(), &check); err != nil {
-			t.Errorf("client.js printed %q: %v", lines.Text(), err)
+			t.Errorf("%s printed %q: %v", program[0], lines.Text(), err)
 			continue
 		}
 		done = done || check.Event == "done"
 		checks[check.Case] = append(checks[check.Case], check)
 	}
 	if err := command.Wait(); !done {
-		t.Errorf("client.js ended early with %v:\n%s", err, stderr)
+		t.Errorf("%s ended early with %v:\n%s", program[0], err, stderr)
 	}
 	for _, c := range cases {
 		t.Run(c.String(), func(t *testing.T) {
@@ -81,7 +85,7 @@ func nodeClient(t *testing.T, url string, flags []string, cases []securityCase, 
 					t.Errorf("%s holds now; take it off the list of known failures", check.Check)
 				}
 			}
-			if n := len(checks[c.String()]); n < checksPerCase {
+			if n := len(checks[c.String()]); n < least {
 				t.Errorf("only %d checks ran", n)
 			}
 		})

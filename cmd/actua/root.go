@@ -15,20 +15,21 @@ import (
 )
 
 // later are commands whose names are taken, but that do not exist yet.
-var later = []string{"watch", "dump", "gen", "bench", "trace", "ab", "actors"}
+var later = []string{"dump", "gen", "bench", "trace", "ab", "actors"}
 
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:     "actua",
 		Short:   "OPC UA server and client",
 		Version: version(),
-		Long: `actua serves, browses, reads, writes and calls OPC UA nodes.
+		Long: `actua serves, browses, reads, writes, calls and watches OPC UA nodes.
 
 Try it:
 
   actua serve                                  a small plant that moves, on port 4840
   actua browse localhost                       the tree below Objects
   actua read localhost i=2258                  the server's time
+  actua watch localhost i=2258                 every change of it
 
 URL is opc.tcp://HOST:PORT; opc.tcp:// and port 4840 may be left out.
 NODE is a NodeId (i=2258, ns=2;s=Pump.Speed, nsu=http://...;s=...) or a browse
@@ -48,7 +49,7 @@ path (/Objects/Server/ServerStatus).`,
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "one JSON object a line on standard output")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.serveCommand(), a.endpointsCommand(), a.browseCommand(), a.readCommand(),
-		a.writeCommand(), a.callCommand(), a.connectCommand(), a.certCommand())
+		a.writeCommand(), a.callCommand(), a.watchCommand(), a.connectCommand(), a.certCommand())
 	for _, c := range root.Commands() {
 		c.DisableFlagsInUseLine = true
 	}

@@ -121,6 +121,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		go func() { failed <- server.Serve(l) }()
 	}
 	if demo != nil {
+		demo.Emit(func(e uaserver.Event) { server.Emit(e) })
 		moving, stop := context.WithCancel(ctx)
 		stopped := make(chan struct{})
 		go func() {

@@ -49,6 +49,7 @@ type machine struct {
 	job    *batch // nil: production without a batch
 	goal   float64
 	idle   bool // after a batch, until the next one is started
+	shown  int32
 }
 
 func (p *Plant) addMachine(s *memspace.Space, line *memspace.Node, t types, k kind) *machine {
@@ -97,13 +98,14 @@ func (m *machine) startBatch(_ memspace.Call, recipe string, pieces uint32) (uin
 		return 0, memspace.ArgumentError{Index: 1, Status: ua.BadOutOfRange}
 	}
 	m.plant.mu.Lock()
-	defer m.plant.mu.Unlock()
+	defer m.plant.unlock()
 	if m.job != nil {
 		return 0, ua.BadInvalidState
 	}
 	m.plant.batches++
 	m.job = &batch{id: m.plant.batches, recipe: recipe, pieces: pieces, started: ua.Now()}
 	m.goal, m.idle = m.made+float64(pieces), false
+	m.plant.event(m.node, 200, "Batch %d begins: %d pieces of %s", m.job.id, pieces, recipe)
 	m.show()
 	return m.job.id, nil
 }
@@ -111,7 +113,7 @@ func (m *machine) startBatch(_ memspace.Call, recipe string, pieces uint32) (uin
 // reset is the method Reset: counters to zero, and production without a batch.
 func (m *machine) reset(memspace.Call) (memspace.None, error) {
 	m.plant.mu.Lock()
-	defer m.plant.mu.Unlock()
+	defer m.plant.unlock()
 	m.made, m.bad, m.job, m.idle = 0, 0, nil, false
 	set(m.current, new(batch).value(m.info))
 	m.show()
@@ -143,6 +145,7 @@ func (m *machine) step(d, now time.Duration) {
 		m.made, m.idle = m.goal, true
 		m.job.done = m.job.pieces
 		set(m.current, m.job.value(m.info))
+		m.plant.event(m.node, 300, "Batch %d is complete: %d pieces of %s", m.job.id, m.job.pieces, m.job.recipe)
 		m.job = nil
 	}
 	m.show()
@@ -164,6 +167,10 @@ func (m *machine) show() {
 		state = stateProducing
 	}
 	set(m.state, ua.Int32(state))
+	if state != m.shown {
+		m.shown = state
+		m.plant.event(m.node, 100, "%s: %s", m.kind.name, stateNames[state])
+	}
 	if m.job != nil {
 		m.job.done = m.job.pieces - uint32(max(0, math.Ceil(m.goal-m.made)))
 		set(m.current, m.job.value(m.info))

@@ -5,16 +5,21 @@ package plant
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/actua/actua/ua"
 	"github.com/actua/actua/ua/uaid"
+	"github.com/actua/actua/ua/uaserver"
 	"github.com/actua/actua/ua/uaserver/memspace"
 )
 
 // Period is how often the plant moves.
 const Period = 100 * time.Millisecond
+
+// reportPeriod is how often the line tells of its output by an event.
+const reportPeriod = 5 * time.Second
 
 // Plant is a plant in an address space. Build makes it, Run moves it.
 type Plant struct {
@@ -25,6 +30,9 @@ type Plant struct {
 	trend    *memspace.Variable
 	history  []float64 // output of the last minute, oldest first
 	elapsed  time.Duration
+	line     *memspace.Node
+	emit     func(uaserver.Event)
+	pending  []uaserver.Event // of this step or call
 }
 
 // Build adds the plant to an address space, below Objects.
@@ -34,6 +42,7 @@ func Build(space *memspace.Space) (*Plant, error) {
 	root := space.AddObject(space.Objects(), "Plant", memspace.WithDescription("A simulated plant"),
 		memspace.WithEventNotifier(ua.EventNotifierTypeSubscribeToEvents))
 	line := space.AddObject(root, "Line1", memspace.WithEventNotifier(ua.EventNotifierTypeSubscribeToEvents))
+	p.line = line
 	p.output = space.AddVariable(line, "Output", ua.Double(0), memspace.WithUnit(perMinute), memspace.WithRange(0, 600),
 		memspace.WithDescription("Good pieces a minute that leave the line"))
 	p.trend = space.AddVariable(line, "OutputTrend", ua.Array(make([]float64, len(p.history))),
@@ -51,6 +60,30 @@ func Build(space *memspace.Space) (*Plant, error) {
 	err = errors.Join(err, addAllTypes(space))
 	p.step(0)
 	return p, errors.Join(err, space.Err())
+}
+
+// Emit has the plant tell of events: of batches that begin and end, of machines that change their state, and
+// of the line's output every five seconds. Call it before Run.
+func (p *Plant) Emit(emit func(uaserver.Event)) { p.emit = emit }
+
+// event notes an event, under the lock.
+func (p *Plant) event(source *memspace.Node, severity uint16, format string, args ...any) {
+	if p.emit != nil {
+		p.pending = append(p.pending, uaserver.Event{
+			Type: ua.ID(uaid.SystemEventType), Source: source.ID(), SourceName: source.BrowseName().Name, Severity: severity,
+			Message: ua.LocalizedText{Locale: "en", Text: fmt.Sprintf(format, args...)},
+		})
+	}
+}
+
+// unlock unlocks, and tells of the events.
+func (p *Plant) unlock() {
+	events, emit := p.pending, p.emit
+	p.pending = nil
+	p.mu.Unlock()
+	for _, e := range events {
+		emit(e)
+	}
 }
 
 // Run moves the plant until ctx is done.
@@ -73,7 +106,7 @@ func (p *Plant) Run(ctx context.Context) {
 func (p *Plant) step(d time.Duration) {
 	d = min(d, time.Second)
 	p.mu.Lock()
-	defer p.mu.Unlock()
+	defer p.unlock()
 	before := p.elapsed
 	p.elapsed += d
 	for _, m := range p.machines {
@@ -85,6 +118,9 @@ func (p *Plant) step(d time.Duration) {
 	if before/time.Second != p.elapsed/time.Second {
 		p.history = append(p.history[:0:0], append(p.history[1:], output)...)
 		set(p.trend, ua.Array(p.history))
+	}
+	if before/reportPeriod != p.elapsed/reportPeriod {
+		p.event(p.line, 100, "%.0f good pieces a minute leave the line", output)
 	}
 }
 

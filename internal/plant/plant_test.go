@@ -162,3 +162,33 @@ func TestRunEnds(t *testing.T) {
 		t.Error("Run goes on")
 	}
 }
+
+// The plant tells of batches, of its machines' states and of the line's output.
+func TestEvents(t *testing.T) {
+	s, p := build(t)
+	var got []uaserver.Event
+	p.Emit(func(e uaserver.Event) { got = append(got, e) })
+	if r := call(s, "Plant.Line1.Mixer", "StartBatch", ua.String("Bread"), ua.UInt32(5)); r.StatusCode != ua.Good {
+		t.Fatal(r.StatusCode)
+	}
+	run(p, 26)
+	want := map[string]int{"Batch 1 begins: 5 pieces of Bread": 1, "Batch 1 is complete: 5 pieces of Bread": 1, "Mixer: Ramping": 1, "Mixer: Complete": 1, "Filler: Producing": 1}
+	outputs := 0
+	for _, e := range got {
+		if e.Source.IsNull() || e.SourceName == "" || e.Severity == 0 || e.Severity > 1000 {
+			t.Errorf("%+v", e)
+		}
+		want[e.Message.Text]--
+		if e.SourceName == "Line1" {
+			outputs++
+		}
+	}
+	for text, n := range want {
+		if n > 0 {
+			t.Errorf("no event %q", text)
+		}
+	}
+	if outputs != 5 {
+		t.Errorf("%d events of the line in 26 s", outputs)
+	}
+}

@@ -20,6 +20,8 @@ const (
 	stateComplete
 )
 
+var stateNames = []string{"Stopped", "Ramping", "Producing", "Complete"}
+
 // types are the plant's types.
 type types struct {
 	machine, state, batch *memspace.Node
@@ -42,7 +44,7 @@ func addTypes(s *memspace.Space) types {
 	info.New = func() ua.Structure { return ua.NewDynamicStructure(info) }
 	return types{
 		machine: s.AddType(s.Node(ua.ID(uaid.BaseObjectType)), "MachineType"),
-		state:   s.AddEnumeration("MachineState", []string{"Stopped", "Ramping", "Producing", "Complete"}),
+		state:   s.AddEnumeration("MachineState", stateNames),
 		batch:   s.AddStructure(info),
 		info:    info,
 	}

@@ -146,6 +146,18 @@ add.bindMethod((inputs, _context, callback) => callback(null, {
   outputArguments: [{ dataType: DataType.Double, value: inputs[0].value + inputs[1].value }],
 }));
 
+// What subscriptions see: a counter that goes up by one each 50 ms, and an event each 100 ms with its number.
+const counter = addVariable(objects, "Counter", "UInt32", { dataType: DataType.UInt32, value: 0 });
+const pump = namespace.addObject({ organizedBy: objects, nodeId: "s=Pump", browseName: "Pump", eventSourceOf: objects.server, eventNotifier: 1 });
+let count = 0;
+let events = 0;
+const counting = setInterval(() => counter.setValueFromSource({ dataType: DataType.UInt32, value: ++count }), 50);
+const telling = setInterval(() => pump.raiseEvent("SystemEventType", {
+  message: { dataType: DataType.LocalizedText, value: { text: `event ${++events}` } },
+  severity: { dataType: DataType.UInt16, value: 321 },
+  sourceName: { dataType: DataType.String, value: "Pump" },
+}), 100);
+
 await server.start();
 emit({ event: "listening", url: server.getEndpointUrl(), policies: securityPolicies.map((uri) => uri.split("#")[1]) });
 
@@ -153,6 +165,8 @@ let stopping = false;
 async function stop() {
   if (stopping) return;
   stopping = true;
+  clearInterval(counting);
+  clearInterval(telling);
   await server.shutdown(0);
   emit({ event: "stopped" });
   process.exit(0);

@@ -17,6 +17,7 @@ type Limits struct {
 	MaxNodesPerBrowse           uint32
 	MaxNodesPerRegisterNodes    uint32
 	MaxNodesPerTranslate        uint32
+	MaxMonitoredItemsPerCall    uint32
 	MaxBrowseContinuationPoints uint32
 }
 
@@ -30,6 +31,7 @@ func (c *Client) Limits(ctx context.Context) (Limits, error) {
 			uaid.Server_ServerCapabilities_OperationLimits_MaxNodesPerBrowse,
 			uaid.Server_ServerCapabilities_OperationLimits_MaxNodesPerRegisterNodes,
 			uaid.Server_ServerCapabilities_OperationLimits_MaxNodesPerTranslateBrowsePathsToNodeIds,
+			uaid.Server_ServerCapabilities_OperationLimits_MaxMonitoredItemsPerCall,
 			uaid.Server_ServerCapabilities_MaxBrowseContinuationPoints,
 		}
 		req := &ua.ReadRequest{TimestampsToReturn: ua.TimestampsToReturnNeither}
@@ -43,13 +45,13 @@ func (c *Client) Limits(ctx context.Context) (Limits, error) {
 		if err != nil {
 			return Limits{}, err
 		}
-		var n [7]uint32
+		var n [8]uint32
 		for i := range resp.Results {
 			if !resp.Results[i].Status.IsBad() {
 				n[i] = uint32(resp.Results[i].Value.Uint())
 			}
 		}
-		return Limits{n[0], n[1], n[2], n[3], n[4], n[5], n[6]}, nil
+		return Limits{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7]}, nil
 	})
 }
 

@@ -23,6 +23,19 @@ type channel struct {
 // roundTrip fills the request header, sends the request and waits for the response. The error wraps
 // the status of a ServiceFault or of the response.
 func (ch *channel) roundTrip(ctx context.Context, h *ua.RequestHeader, req, resp ua.Structure, rh *ua.ResponseHeader) error {
+	ch.fill(h, timeoutHint(ctx))
+	return outcome(ch.conn.Call(ctx, req, resp), rh)
+}
+
+// start is roundTrip for those that do not wait: then gets its error on the goroutine that reads, and must
+// not block.
+func (ch *channel) start(hint uint32, h *ua.RequestHeader, req, resp ua.Structure, rh *ua.ResponseHeader, then func(error)) error {
+	ch.fill(h, hint)
+	return ch.conn.Start(req, resp, func(err error) { then(outcome(err, rh)) })
+}
+
+// fill fills a request header.
+func (ch *channel) fill(h *ua.RequestHeader, hint uint32) {
 	h.AuthenticationToken = ch.token
 	if h.Timestamp == 0 {
 		h.Timestamp = ua.Now()
@@ -31,9 +44,13 @@ func (ch *channel) roundTrip(ctx context.Context, h *ua.RequestHeader, req, resp
 		h.RequestHandle = ch.nextHandle()
 	}
 	if h.TimeoutHint == 0 {
-		h.TimeoutHint = timeoutHint(ctx)
+		h.TimeoutHint = hint
 	}
-	if err := ch.conn.Call(ctx, req, resp); err != nil {
+}
+
+// outcome is the error of a call: that of the link, or the status of a ServiceFault or of the response.
+func outcome(err error, rh *ua.ResponseHeader) error {
+	if err != nil {
 		var fault *tcp.ServiceFault
 		if errors.As(err, &fault) {
 			*rh = fault.Header

@@ -24,6 +24,8 @@ type Client struct {
 	limits   lazy[Limits]
 	spaces   lazy[[]string]
 	types    knownTypes
+
+	publisher publisher
 }
 
 // Dial connects to a server and opens a session: it asks for the endpoints, chooses one, checks the
@@ -49,6 +51,7 @@ func (s *settings) dial(ctx context.Context, u *url.URL) (*Client, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
 	c := &Client{settings: s, url: u}
+	c.publisher.c, c.publisher.most = c, maxPublish
 	s.steps.begin(s.Trace)
 	endpoints, plain, err := s.discover(ctx, u)
 	if err == nil {
@@ -156,10 +159,12 @@ func (c *Client) openChannel(ctx context.Context, chain []*x509.Certificate) (*c
 	return c.settings.open(ctx, "Dial", c.url, config)
 }
 
-// Close ends the session with its subscriptions, and the channel. It waits for the server's answers
+// Close ends the session with its subscriptions, and the channel. Notifications that wait for a callback are
+// dropped. It waits for the server's answers
 // until the context ends, at most half a second: a silent server is left alone then. Calls in flight
 // fail. A second Close does nothing.
 func (c *Client) Close(ctx context.Context) error {
+	c.publisher.stop()
 	defer c.ch.close()
 	select {
 	case <-c.ch.conn.Done():

@@ -8,9 +8,14 @@
 // (ReadValue, WriteValue, CallMethod, BrowseAll, References, ResolvePath) keep the server's operation
 // limits, page by continuation points and turn bad statuses into errors.
 //
+// # Subscriptions
+//
+// Subscribe makes a subscription whose notifications reach callbacks. The client publishes for it, acknowledges,
+// and asks again for what is missing.
+//
 // # Session lifetime
 //
-// A session lives on the server for SessionTimeout after its last request. This package does not yet
-// send keep-alive requests by itself: a program that is idle for longer must call something, such as
+// A session lives on the server for SessionTimeout after its last request. Without a subscription this package
+// does not yet send requests by itself: a program that is idle for longer must call something, such as
 // ReadValue of the server's state, or dial again when a call returns BadSessionIdInvalid.
 package uaclient

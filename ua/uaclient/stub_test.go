@@ -28,6 +28,8 @@ type stub struct {
 	answering sync.Mutex // orders answers and what changes them
 	// answer is asked first: nil leaves the request to the defaults, silent answers nothing.
 	answer func(req ua.Structure) ua.Structure
+	// hold is asked before, if not nil: true takes the request, to be answered with send.
+	hold func(c *tcp.ServerConn, requestID uint32, req ua.Structure) bool
 
 	mu     sync.Mutex
 	counts map[string]int
@@ -124,7 +126,13 @@ func (s *stub) serve(c *tcp.ServerConn, requestID uint32, body []byte) {
 	s.counts[info.Name]++
 	s.last[info.Name] = req
 	s.mu.Unlock()
-	resp := s.respond(c, req)
+	if s.hold != nil && s.hold(c, requestID, req) {
+		return
+	}
+	s.send(c, requestID, req, s.respond(c, req))
+}
+
+func (s *stub) send(c *tcp.ServerConn, requestID uint32, req, resp ua.Structure) {
 	switch resp := resp.(type) {
 	case *silent:
 		return

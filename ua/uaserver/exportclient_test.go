@@ -115,3 +115,6 @@ func (c FakeClient) Of(from FakeClient) FakeClient {
 	c.token = from.token
 	return c
 }
+
+// UserNamePolicyID is what the server calls its plain user names.
+const UserNamePolicyID = userNamePolicyID

@@ -20,7 +20,8 @@ var serviceFaultID = (*ua.ServiceFault)(nil).BinaryID().NodeID
 // call is a request that waits for its response.
 type call struct {
 	resp ua.Structure
-	done chan error // of one; sent to once resp is not touched any more
+	done chan error  // of one; sent to once resp is not touched any more
+	then func(error) // of Start, which uses it in place of done
 }
 
 // nextID is a request id that no call uses, under the lock. 0 is left out: some servers use it for
@@ -71,6 +72,16 @@ func (c *ClientConn) Call(ctx context.Context, req, resp ua.Structure) error {
 	return err
 }
 
+// Start is Call for a request whose answer nobody waits for: then is called once, with what Call would
+// have returned, on the goroutine that reads. So answers are heard of in the order in which the server
+// sent them, and a request that the server holds occupies no goroutine. then must not block; it may
+// Start the next request. When Start itself returns an error, then is not called.
+func (c *ClientConn) Start(req, resp ua.Structure, then func(error)) error {
+	c.out.mu.Lock()
+	_, err := c.enter(req, &call{resp: resp, then: then}, true)
+	return err
+}
+
 func (w *call) release() {
 	w.resp = nil
 	calls.Put(w)
@@ -85,6 +96,13 @@ func (c *ClientConn) send(ctx context.Context, req ua.Structure, w *call) (id ui
 		<-c.done // the reading goroutine finds out why
 		return 0, c.err
 	}
+	return c.enter(req, w, ctx.Done() != nil)
+}
+
+// enter seals the request and notes its call, under the lock, which it gives back. A caller that is
+// hasty does not wait for the network.
+func (c *ClientConn) enter(req ua.Structure, w *call, hasty bool) (id uint32, err error) {
+	o := &c.out
 	id = c.nextID()
 	before := 0
 	if o.buf != nil {
@@ -96,7 +114,7 @@ func (c *ClientConn) send(ctx context.Context, req ua.Structure, w *call) (id ui
 	}
 	c.pending[id] = w
 	c.unread += len(*o.buf) - before
-	if ctx.Done() != nil && c.unread > asyncBytes {
+	if hasty && c.unread > asyncBytes {
 		o.leaveLater()
 	} else {
 		o.leave()
@@ -128,7 +146,31 @@ func (c *ClientConn) deliver(m *uasc.Message) {
 	if err == nil {
 		err = c.decode(m.Body, w.resp)
 	}
+	w.finish(err)
+}
+
+func (w *call) finish(err error) {
+	if w.then != nil {
+		w.then(err)
+		return
+	}
 	w.done <- err
+}
+
+// dropStarted ends, once the connection has ended, the calls of Start.
+func (c *ClientConn) dropStarted() {
+	var ended []*call
+	c.out.mu.Lock()
+	for id, w := range c.pending {
+		if w.then != nil {
+			delete(c.pending, id)
+			ended = append(ended, w)
+		}
+	}
+	c.out.mu.Unlock()
+	for _, w := range ended {
+		w.then(c.err)
+	}
 }
 
 // decode reads an answer into resp.

@@ -104,6 +104,7 @@ func (c *ClientConn) read() {
 	c.nc.Close()
 	c.conv.Release()
 	close(c.done)
+	c.dropStarted()
 }
 
 // cause is the error that all calls get when reading has ended with err.
