@@ -197,7 +197,7 @@ func TestLimitsOfSubscriptions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			space, ids := plant(3)
+			space, ids := smallPlant(3)
 			s, c := start(t, space, func(c *uaserver.Config) {
 				c.Limits = set.Limits
 				c.Limits.IdleTimeout = 0 // as actua serve does it

@@ -87,7 +87,7 @@ func (c *client) method(object, method uint32, inputs ...ua.Variant) ua.CallMeth
 	return p.Results[0]
 }
 
-func plant(n int) (*memspace.Space, []ua.NodeID) {
+func smallPlant(n int) (*memspace.Space, []ua.NodeID) {
 	space := memspace.New("urn:test:plant")
 	var ids []ua.NodeID
 	for i := range n {
@@ -100,7 +100,7 @@ var subscriptionMethods = []uint32{uaid.Server_GetMonitoredItems, uaid.Server_Re
 
 // What is wrong with a call is told before anything is done: types, counts, whose the subscription is.
 func TestMethodsOfSubscriptionsRefuse(t *testing.T) {
-	space, ids := plant(1)
+	space, ids := smallPlant(1)
 	s, c := start(t, space, func(c *uaserver.Config) { c.Limits.MaxDurableLifetime = 10 * time.Hour })
 	sub := c.subscribe(ids...)
 	other, busy := c.another(s, ""), c.another(s, "")
@@ -155,7 +155,7 @@ func TestMethodsOfSubscriptionsRefuse(t *testing.T) {
 }
 
 func TestGetMonitoredItems(t *testing.T) {
-	space, ids := plant(3)
+	space, ids := smallPlant(3)
 	_, c := start(t, space, nil)
 	empty := c.method(uaid.Server, uaid.Server_GetMonitoredItems, ua.UInt32(c.subscribe()))
 	if empty.StatusCode != ua.Good || len(empty.OutputArguments) != 2 || empty.OutputArguments[0].Len() != 0 {
@@ -183,7 +183,7 @@ func TestGetMonitoredItems(t *testing.T) {
 }
 
 func TestResendData(t *testing.T) {
-	space, ids := plant(2)
+	space, ids := smallPlant(2)
 	_, c := start(t, space, nil)
 	sub := c.subscribe(ids...)
 	if _, first := c.publish(); len(first) != 2 {
@@ -205,7 +205,7 @@ func TestSetSubscriptionDurable(t *testing.T) {
 		status ua.StatusCode
 		hours  uint32
 	}{0: {ua.BadNotSupported, 0}, time.Minute: {ua.BadNotSupported, 0}, 10 * time.Hour: {ua.Good, 10}, -1: {ua.Good, 400}} {
-		space, _ := plant(0)
+		space, _ := smallPlant(0)
 		_, c := start(t, space, func(c *uaserver.Config) { c.Limits.MaxDurableLifetime, c.Diagnostics = most, true })
 		sub := c.subscribe()
 		r := c.method(uaid.Server, uaid.Server_SetSubscriptionDurable, ua.UInt32(sub), ua.UInt32(400))
@@ -250,7 +250,7 @@ func structuresOf[T any](t *testing.T, v ua.DataValue) (list []T) {
 
 // A function of the user's own for a method of the Server object comes first.
 func TestOwnFunctionForServerMethod(t *testing.T) {
-	space, _ := plant(0)
+	space, _ := smallPlant(0)
 	called := false
 	if err := space.Node(ua.ID(uaid.Server_ResendData)).HandleMethod(func(memspace.Call) ([]ua.Variant, error) {
 		called = true

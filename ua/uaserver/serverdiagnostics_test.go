@@ -20,7 +20,7 @@ var (
 
 // Off by default: nothing is readable but the flag that says so (Part 5, 6.3.3).
 func TestDiagnosticsAreOff(t *testing.T) {
-	space, _ := plant(0)
+	space, _ := smallPlant(0)
 	_, c := start(t, space, nil)
 	got := c.read(ua.AttributeValue, enabledFlag, summary, subscriptionArray, sessionArray, securityArray,
 		ua.ID(uaid.Server_ServerDiagnostics_ServerDiagnosticsSummary_CurrentSubscriptionCount))
@@ -37,7 +37,7 @@ func TestDiagnosticsAreOff(t *testing.T) {
 // Whose certificates and names the sessions have is not for everybody: not for anonymous clients, not over
 // channels that others can listen to.
 func TestSecurityDiagnosticsAreForUsers(t *testing.T) {
-	space, _ := plant(0)
+	space, _ := smallPlant(0)
 	s, c := start(t, space, func(c *uaserver.Config) {
 		c.Diagnostics, c.AllowAnonymous, c.AllowPlainPasswords, c.Users = true, true, true, map[string]string{"anna": "anna"}
 	})
@@ -74,7 +74,7 @@ func TestSecurityDiagnosticsAreForUsers(t *testing.T) {
 // What cannot be read cannot be watched; what can is sampled.
 func TestWatchingDiagnostics(t *testing.T) {
 	for on, want := range map[bool]ua.StatusCode{false: ua.BadNotReadable, true: ua.Good} {
-		space, _ := plant(0)
+		space, _ := smallPlant(0)
 		s, c := start(t, space, func(c *uaserver.Config) { c.Diagnostics = on })
 		sub := c.subscribe()
 		r := c.items(sub, subscriptionArray, securityArray, enabledFlag)
@@ -95,7 +95,7 @@ func TestWatchingDiagnostics(t *testing.T) {
 
 // A session remembers who used it, the last 32 of them, and counts what they may not do.
 func TestUserHistory(t *testing.T) {
-	space, _ := plant(0)
+	space, _ := smallPlant(0)
 	users := map[string]string{"anna": "anna", "ben": "ben"}
 	s, c := start(t, space, func(c *uaserver.Config) {
 		c.Diagnostics, c.AllowAnonymous, c.AllowPlainPasswords, c.Users = true, true, true, users
@@ -143,7 +143,7 @@ func TestUserHistory(t *testing.T) {
 
 // A session is shown with what it has and what it did.
 func TestSessionDiagnostics(t *testing.T) {
-	space, ids := plant(3)
+	space, ids := smallPlant(3)
 	s, c := start(t, space, func(c *uaserver.Config) { c.Diagnostics = true })
 	o := c.another(s, "")
 	sub := o.subscribe(ids...)
@@ -195,7 +195,7 @@ func TestSessionDiagnostics(t *testing.T) {
 // Subscriptions are shown with their session; that messages had no request, and that some were dropped, is
 // among what is counted (DiscardedMessageCount, LatePublishRequestCount).
 func TestSubscriptionDiagnostics(t *testing.T) {
-	space, ids := plant(1)
+	space, ids := smallPlant(1)
 	s, c := start(t, space, func(c *uaserver.Config) { c.Diagnostics, c.Limits.MaxRetransmissionQueue = true, 1 })
 	o := c.another(s, "")
 	sub := o.subscribe(ids...)
@@ -257,7 +257,7 @@ func TestSubscriptionDiagnostics(t *testing.T) {
 
 // A subscription whose session is gone is shown without one.
 func TestDiagnosticsOfOrphans(t *testing.T) {
-	space, ids := plant(1)
+	space, ids := smallPlant(1)
 	s, c := start(t, space, func(c *uaserver.Config) { c.Diagnostics = true })
 	o := c.another(s, "")
 	o.subscribe(ids...)
@@ -270,7 +270,7 @@ func TestDiagnosticsOfOrphans(t *testing.T) {
 
 // However often one request asks for an array, it is made once.
 func TestDiagnosticsAreMadeOnceARequest(t *testing.T) {
-	space, _ := plant(0)
+	space, _ := smallPlant(0)
 	s, c := start(t, space, func(c *uaserver.Config) { c.Diagnostics = true })
 	for range 20 {
 		c.subscribe()
