@@ -9,13 +9,14 @@ import (
 // door lets a loop wait in Go's scheduler. It is an epoll set that Go's poller knows, and that contains
 // the loop's own set while it is open; shut, events of the loop wake nobody but the loop.
 type door struct {
-	loop *loop
-	set  int
-	file *os.File // of set
-	raw  syscall.RawConn
-	look func(uintptr) bool
-	ajar bool
-	got  int
+	loop  *loop
+	set   int
+	file  *os.File // of set
+	raw   syscall.RawConn
+	look  func(uintptr) bool
+	ajar  bool
+	got   int
+	until time.Time // the deadline of file
 }
 
 func (d *door) open(l *loop) error {
@@ -52,7 +53,7 @@ func (d *door) wait(until time.Time) (int, error) {
 		d.ajar = syscall.EpollCtl(d.set, syscall.EPOLL_CTL_ADD, d.loop.ep, &syscall.EpollEvent{Events: syscall.EPOLLIN}) == nil
 	}
 	d.got = 0
-	if d.ajar && d.file.SetReadDeadline(until) == nil {
+	if d.ajar && d.limit(until) {
 		if err := d.raw.Read(d.look); err == nil || os.IsTimeout(err) {
 			return d.got, nil
 		}
@@ -61,9 +62,17 @@ func (d *door) wait(until time.Time) (int, error) {
 	return syscall.EpollWait(d.loop.ep, d.loop.events[:], d.loop.timeout())
 }
 
+// limit sets the deadline, if it is another one than before.
+func (d *door) limit(until time.Time) bool {
+	if until.Equal(d.until) {
+		return true
+	}
+	d.until = until
+	return d.file.SetReadDeadline(until) == nil
+}
+
 // poll looks without waiting and reports whether there was something.
 func (d *door) poll(uintptr) bool {
-	n, err := syscall.EpollWait(d.loop.ep, d.loop.events[:], 0)
-	d.got = max(n, 0)
-	return err == nil && n > 0
+	d.got = pollNow(d.loop.ep, d.loop.events[:])
+	return d.got > 0
 }

@@ -82,6 +82,9 @@ type loop struct {
 	buf    []byte // what all connections read into
 	next   time.Time
 	door   door
+	calm   bool // little is going on
+	soon   int  // how many events came soon, one after the other, while calm
+	batch  int  // how many came together last
 	task   task
 
 	mu      sync.Mutex
@@ -197,15 +200,42 @@ func (l *loop) run() {
 	}
 }
 
-// wait waits for events. A thread that waits in the kernel keeps a processor of Go's scheduler, which
-// somebody takes from it when all are wanted, and gives it back later: that costs little, but not when
-// it is so for each event. So while others of this package compute, the loop waits as other goroutines do.
+// patient is how long a loop has to wait in the kernel to think that little is going on, and quick how soon
+// the next event comes when much is.
+const (
+	patient = time.Millisecond
+	quick   = 200 * time.Microsecond
+)
+
+// wait waits for events: in the kernel while much is going on, which costs least and is fastest, otherwise in
+// Go's scheduler (door). A thread that waits in the kernel keeps a processor of the scheduler, whose watchman
+// then runs every 20 µs until he has taken it away: that is nothing beside many events, but many times what
+// one event costs. And while private keys are at work, others want the processor.
 func (l *loop) wait() (int, error) {
-	if keyWork.Load() == 0 {
-		l.door.shut()
-		return syscall.EpollWait(l.ep, l.events[:], l.timeout())
+	if keyWork.Load() > 0 {
+		return l.door.wait(l.next)
 	}
-	return l.door.wait(l.next)
+	if l.calm {
+		before := time.Now()
+		n, err := l.door.wait(l.next)
+		if l.soon++; time.Since(before) > quick {
+			l.soon = 0
+		}
+		l.calm = l.soon < 4
+		return n, err
+	}
+	l.door.shut()
+	if l.batch > 3 { // so many came together that no clock is needed to see that there is work
+		n, err := syscall.EpollWait(l.ep, l.events[:], l.timeout())
+		l.batch = n
+		return n, err
+	}
+	before := time.Now()
+	n, err := syscall.EpollWait(l.ep, l.events[:], l.timeout())
+	if l.batch = n; time.Since(before) > patient {
+		l.calm, l.soon = true, 0
+	}
+	return n, err
 }
 
 // timeout is how long to wait, in milliseconds; -1 for ever.
@@ -220,7 +250,7 @@ func (l *loop) timeout() int {
 // answerBell looks at the connections that were posted, and reports whether the loop is to end.
 func (l *loop) answerBell() bool {
 	var sink [8]byte
-	_, _ = syscall.Read(l.bell, sink[:])
+	_, _ = receiveCount(l.bell, &sink)
 	l.mu.Lock()
 	list, stopped := l.posted, l.stopped
 	l.posted, l.spare = l.spare[:0], nil

@@ -25,3 +25,13 @@ func number(err error) syscall.Errno {
 	errors.As(err, &e)
 	return e
 }
+
+func pollNow(ep int, events []syscall.EpollEvent) int {
+	n, _ := syscall.EpollWait(ep, events, 0)
+	return max(n, 0)
+}
+
+func receiveCount(fd int, b *[8]byte) (int, syscall.Errno) {
+	n, err := syscall.Read(fd, b[:])
+	return n, number(err)
+}

@@ -79,7 +79,7 @@ func (t *task) arm(wait time.Duration) {
 // rang takes the event of the timer.
 func (t *task) rang() {
 	var sink [8]byte
-	_, _ = syscall.Read(t.timer, sink[:])
+	_, _ = receiveCount(t.timer, &sink)
 	t.wanted.Store(true)
 }
 
