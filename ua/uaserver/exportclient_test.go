@@ -118,3 +118,10 @@ func (c FakeClient) Of(from FakeClient) FakeClient {
 
 // UserNamePolicyID is what the server calls its plain user names.
 const UserNamePolicyID = userNamePolicyID
+
+// Monitored tells how many objects' events are monitored, and whether something is read for samples.
+func (s *Server) Monitored() (notifiers int, sampled bool) {
+	s.notifiers.mu.Lock()
+	defer s.notifiers.mu.Unlock()
+	return len(s.notifiers.by) + int(s.notifiers.used.Load()), s.sampler.wheel.Next() != maxDuration
+}

@@ -50,6 +50,9 @@ func (w *world) empty() {
 	if st := w.s.PublishStats(); st.Subscriptions != 0 || st.MonitoredItems != 0 || st.Retained != 0 || st.MessagesHeld != w.held {
 		w.t.Errorf("left behind: %+v, %d messages were held before", st, w.held)
 	}
+	if n, sampled := w.s.Monitored(); n != 0 || sampled {
+		w.t.Errorf("left behind: %d notifiers and items, sampled %v", n, sampled)
+	}
 }
 
 // pass lets time pass, with all that is due meanwhile.
