@@ -15,7 +15,6 @@ type Item struct {
 	sub *Subscription
 
 	// The ready list (ready.go).
-	next   *Item         // in the intake
 	signal atomic.Uint32 // free or held
 	place  place         // guarded by the subscription's lock
 	stamps uint8         // ua.TimestampsToReturn; from here on guarded by mu, with what is noted

@@ -212,7 +212,7 @@ func (m *Manager) close(sub *Subscription) []*Item {
 	sub.items, sub.candidates, sub.publish, sub.order, sub.firing = nil, nil, nil, nil, nil
 	sub.data, sub.events, sub.built = nil, nil, nil
 	sub.links, sub.scanning = 0, 0
-	sub.intake.head.Store(nil)
+	sub.intake.takeAll(nil)
 	m.mu.Lock()
 	delete(m.subs, sub.id)
 	m.mu.Unlock()

@@ -22,7 +22,10 @@ type Node struct {
 // allocation. v is not changed; what it holds is immutable, as every Variant.
 func (n *Node) Push(v *ua.DataValue, at time.Duration) {
 	n.mu.Lock()
-	for _, i := range n.items {
+	for k, i := range n.items {
+		if k%ahead == 0 {
+			touch(n.items[k:min(k+ahead, len(n.items))])
+		}
 		i.Push(v, at)
 	}
 	n.mu.Unlock()

@@ -1,7 +1,7 @@
 package subs
 
 import (
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/actua/actua/ua"
@@ -27,35 +27,53 @@ const (
 	publishing
 )
 
-// intake is a list that many may add to and one takes from.
-type intake struct{ head atomic.Pointer[Item] }
-
-func (l *intake) push(i *Item) {
-	for {
-		head := l.head.Load()
-		i.next = head
-		if l.head.CompareAndSwap(head, i) {
-			return
-		}
-	}
+// intake is a list that many add to and one takes from, in the order in which they came. Its lock is a
+// leaf. (A list linked through the items would need no lock, but to walk it one item after the other would
+// have to be fetched into the cache.)
+type intake struct {
+	mu    sync.Mutex
+	items []*Item
+	spare []*Item // the taker's
 }
 
-func (l *intake) empty() bool { return l.head.Load() == nil }
+func (l *intake) push(i *Item) {
+	l.mu.Lock()
+	l.items = append(l.items, i)
+	l.mu.Unlock()
+}
 
-// takeAll appends all items to dst in the order in which they came.
+func (l *intake) empty() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.items) == 0
+}
+
+// takeAll appends all items to dst. It is called by one goroutine at a time.
 func (l *intake) takeAll(dst []*Item) []*Item {
-	head := l.head.Swap(nil)
-	from := len(dst)
-	for i := head; i != nil; {
-		next := i.next
-		i.next = nil
-		dst = append(dst, i)
-		i = next
-	}
-	for a, b := from, len(dst)-1; a < b; a, b = a+1, b-1 {
-		dst[a], dst[b] = dst[b], dst[a]
+	l.mu.Lock()
+	list := l.items
+	l.items, l.spare = l.spare, nil
+	l.mu.Unlock()
+	dst = append(dst, list...)
+	clear(list)
+	if cap(list) <= 1<<14 || len(list) > cap(list)/4 { // or so many were there at once
+		l.spare = list[:0]
 	}
 	return dst
+}
+
+// ahead is how many items are fetched into the cache together.
+const ahead = 8
+
+// touch fetches items that will be needed soon. Each takes two cache lines, and a processor that comes to
+// them one after the other, with a lock for each, would wait for each line alone.
+//
+//go:noinline
+func touch(items []*Item) (x uint32) {
+	for _, i := range items {
+		x += i.signal.Load() + i.id
+	}
+	return x
 }
 
 // Signal tells the subscription that the item has something to report. A Custom calls it after it has

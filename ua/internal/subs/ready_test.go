@@ -235,7 +235,7 @@ func TestReadyIdleItemIsNotTracked(t *testing.T) {
 	r.push(i, 1)
 	c.publish(1)
 	r.pass(100 * time.Millisecond)
-	if sub.intake.head.Load() != nil || len(sub.candidates)+len(sub.publish) != 0 || i.place != nowhere || i.signal.Load() != free {
+	if !sub.intake.empty() || len(sub.candidates)+len(sub.publish) != 0 || i.place != nowhere || i.signal.Load() != free {
 		t.Errorf("candidates %d, to publish %d, place %d, signal %d", len(sub.candidates), len(sub.publish), i.place, i.signal.Load())
 	}
 	if len(c.data[1]) != 1 {

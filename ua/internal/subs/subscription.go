@@ -201,7 +201,10 @@ func (s *Subscription) collect(at time.Duration) {
 func (s *Subscription) sift(at time.Duration) {
 	s.timed = false
 	kept := s.candidates[:0]
-	for _, i := range s.candidates {
+	for k, i := range s.candidates {
+		if k%ahead == 0 {
+			touch(s.candidates[k:min(k+ahead, len(s.candidates))])
+		}
 		v, fires := i.look(at)
 		links := i.ext != nil && len(i.ext.links) > 0
 		if fires && links {
