@@ -2,6 +2,7 @@ package ua
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/actua/actua/ua/uabin"
@@ -15,9 +16,9 @@ func readResponse() *ReadResponse {
 	return x
 }
 
-func publishResponse() *PublishResponse {
+func publishResponse(items int) *PublishResponse {
 	n := &DataChangeNotification{}
-	for i := range 100 {
+	for i := range items {
 		n.MonitoredItems = append(n.MonitoredItems, MonitoredItemNotification{ClientHandle: uint32(i), Value: DataValue{Value: Double(float64(i)), SourceTimestamp: Now(), ServerTimestamp: Now()}})
 	}
 	return &PublishResponse{
@@ -27,10 +28,10 @@ func publishResponse() *PublishResponse {
 	}
 }
 
-// readRequest asks for 100 nodes, by number or by name.
-func readRequest(names bool) *ReadRequest {
+// readRequest asks for nodes, by number or by name.
+func readRequest(nodes int, names bool) *ReadRequest {
 	x := &ReadRequest{RequestHeader: RequestHeader{Timestamp: Now(), RequestHandle: 1}}
-	for i := range 100 {
+	for i := range nodes {
 		id := NewNodeID(2, uint32(70_000+i))
 		if names {
 			id = NewStringNodeID(2, fmt.Sprintf("Plant.Line1.Pump%d.Speed", i))
@@ -46,9 +47,9 @@ var benchMessages = []struct {
 	into Structure
 }{
 	{"ReadResponse", readResponse(), new(ReadResponse)},
-	{"PublishResponse", publishResponse(), new(PublishResponse)},
-	{"ReadRequest", readRequest(false), new(ReadRequest)},
-	{"ReadRequestNames", readRequest(true), new(ReadRequest)},
+	{"PublishResponse", publishResponse(100), new(PublishResponse)},
+	{"ReadRequest", readRequest(100, false), new(ReadRequest)},
+	{"ReadRequestNames", readRequest(100, true), new(ReadRequest)},
 }
 
 func BenchmarkEncode(b *testing.B) {
@@ -107,9 +108,15 @@ func BenchmarkJSON(b *testing.B) {
 	})
 }
 
-// Encoding, and decoding into structures that are used again, allocates nothing.
+// Encoding, and decoding into structures that are used again, allocates nothing (report P01, with its 1,000
+// items and 1,000 nodes). More names than uabin.Interner keeps are the exception: they cost one each.
 func TestCodecAllocations(t *testing.T) {
-	for _, m := range benchMessages {
+	large := slices.Clone(benchMessages)
+	for i := range large {
+		large[i].name += " of 1000"
+	}
+	large[1].from, large[2].from, large[3].from = publishResponse(1000), readRequest(1000, false), readRequest(1000, true)
+	for _, m := range append(large[1:], benchMessages...) {
 		buf := m.from.AppendBinary(nil)
 		if n := testing.AllocsPerRun(100, func() { buf = m.from.AppendBinary(buf[:0]) }); n != 0 {
 			t.Errorf("%s: %v allocations to encode", m.name, n)
@@ -120,7 +127,11 @@ func TestCodecAllocations(t *testing.T) {
 			m.into.DecodeBinary(&r)
 		}
 		decode()
-		if n := testing.AllocsPerRun(100, decode); n != 0 || r.Err() != nil {
+		budget := 0.0
+		if m.name == "ReadRequestNames of 1000" {
+			budget = 1000
+		}
+		if n := testing.AllocsPerRun(100, decode); n > budget || r.Err() != nil {
 			t.Errorf("%s: %v allocations to decode, %v", m.name, n, r.Err())
 		}
 		if string(m.into.AppendBinary(nil)) != string(buf) {

@@ -141,6 +141,7 @@ type watcher struct {
 	a      *app
 	ctx    context.Context
 	client *uaclient.Client
+	flags  *watchFlags
 	width  int             // of the column of nodes; 0: there is no such column
 	most   uint64          // changes to print; 0: no limit
 	finish func(err error) // ends the watching, once
@@ -154,7 +155,7 @@ type watcher struct {
 
 func (a *app) watch(ctx context.Context, f *watchFlags, nodes []nodeRef) error {
 	done := make(chan error, 1)
-	w := &watcher{a: a, ctx: ctx, client: a.client, most: f.count, types: map[ua.NodeID]string{}}
+	w := &watcher{a: a, ctx: ctx, client: a.client, flags: f, most: f.count, types: map[ua.NodeID]string{}}
 	w.finish = func(err error) {
 		select {
 		case done <- err:
@@ -256,12 +257,27 @@ func (w *watcher) find(f *watchFlags, nodes []nodeRef) (items []uaclient.ItemCon
 func (w *watcher) refused(n nodeRef, id string, err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	fmt.Fprintf(w.a.err, "actua watch: %s\n", clean(err.Error()))
+	fmt.Fprintf(w.a.err, "actua watch: %s%s\n", clean(err.Error()), w.flags.hint(ua.StatusOf(err).Base()))
 	if !w.a.json {
 		return nil
 	}
 	return w.a.print(new(line).set("node", id).set("value", nil).set("type", nil).set("status", ua.StatusOf(err).String()).
 		set("sourceTimestamp", nil).set("overflow", false))
+}
+
+// hint says what a server's refusal of a node most likely means, and what to do.
+func (f *watchFlags) hint(status ua.StatusCode) string {
+	switch {
+	case f.events && (status == ua.BadAttributeIdInvalid || status == ua.BadNotSupported):
+		return " (this node does not tell of events; those of i=2253 are all of the server)"
+	case !f.events && status == ua.BadAttributeIdInvalid:
+		return " (this node has no value; --events shows the events of an object)"
+	case f.deadband != "" && status == ua.BadFilterNotAllowed:
+		return " (--deadband is for numbers)"
+	case strings.HasSuffix(f.deadband, "%") && (status == ua.BadDeadbandFilterInvalid || status == ua.BadMonitoredItemFilterUnsupported):
+		return " (a percentage needs a node with an EURange; --deadband takes a number without % too)"
+	}
+	return ""
 }
 
 // connected tells scripts that the watching has begun.

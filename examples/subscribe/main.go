@@ -60,7 +60,7 @@ func run(ctx context.Context, address string) error {
 		return err
 	}
 	items, err := sub.Add(ctx,
-		uaclient.ItemConfig{Node: speed, Data: "Speed", Queue: 10},
+		uaclient.ItemConfig{Node: speed, Data: "Speed", Sampling: uaclient.FastestSampling, Queue: 10}, // every change
 		uaclient.ItemConfig{Node: ua.ID(uaid.Server), Filter: &ua.EventFilter{SelectClauses: fields}})
 	if err != nil {
 		return err

@@ -68,7 +68,8 @@ type Config struct {
 	Diagnostics bool
 
 	// InterceptPublish sees each Publish response with a notification message before it leaves. It changes
-	// nothing, returns at once, and copies what it keeps: the memory of the message is used again.
+	// nothing, returns at once, and copies what it keeps: the memory of the message is used again. Several
+	// goroutines may call it at once, for different sessions.
 	InterceptPublish func(session *SessionInfo, response *ua.PublishResponse)
 
 	// EventLoops is how many threads serve connections, on Linux. Default: one less than the processors

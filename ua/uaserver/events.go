@@ -13,7 +13,8 @@ import (
 )
 
 // Event is something that happened, for those who monitor the EventNotifier of its source, of the Server
-// object, or of a notifier between them (Part 3, 4.6; Part 5, 6.4.2).
+// object, or of a notifier from which HasEventSource or its subtype HasNotifier lead to the source (Part 3,
+// 4.6, 7.17, 7.18; Part 5, 6.4.2).
 type Event struct {
 	Type       ua.NodeID // derived from BaseEventType; null: BaseEventType
 	Source     ua.NodeID // null: the Server object

@@ -68,7 +68,7 @@ func (l *ledger) complete(ids []uint32, last int64) bool {
 	return true
 }
 
-func newPlant(t testing.TB, nodes, loops int) *plant {
+func newPlant(t testing.TB, nodes, loops int, change ...func(*uaserver.Config)) *plant {
 	t.Helper()
 	space := memspace.New("urn:test:plant")
 	p := &plant{t: t, space: space, got: ledger{subs: map[uint32]map[uint32][]ua.MonitoredItemNotification{}}}
@@ -78,6 +78,9 @@ func newPlant(t testing.TB, nodes, loops int) *plant {
 	cfg := uaserver.Config{Nodes: []uaserver.NodeManager{space}, EventLoops: loops, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Users: map[string]string{"ada": "a"}, AllowPlainPasswords: true}
 	cfg.Limits.MinSubscriptionLifetime, cfg.Limits.MinSessionTimeout = time.Second, time.Second
+	for _, f := range change {
+		f(&cfg)
+	}
 	var err error
 	if p.s, err = uaserver.New(cfg); err != nil {
 		t.Fatal(err)

@@ -201,7 +201,7 @@ func TestIdleItemMemory(t *testing.T) {
 	runtime.KeepAlive(f)
 }
 
-// TestIdleCosts: with 1,000 idle subscriptions of 10 ms for a minute, Run is called for keep-alives only.
+// TestIdleCosts (report P09, idle): with 1,000 idle subscriptions of 10 ms for a minute, Run is called for keep-alives only.
 func TestIdleCosts(t *testing.T) {
 	r := newRig(t, Config{Limits: Limits{MaxSubscriptionsPerSession: 1000, MaxPublishRequests: 1000}})
 	c := r.client()

@@ -67,7 +67,8 @@ func WithReference(referenceType ua.NodeID) Option {
 // BaseDataVariableType. The children that a type prescribes are not made.
 func WithTypeDefinition(id ua.NodeID) Option { return func(s *settings) { s.typeDef = id } }
 
-// WithEventNotifier says that clients can subscribe to the events of an object (Part 3, 5.5.1).
+// WithEventNotifier says that clients can subscribe to the events of an object (Part 3, 5.5.1): its own, and
+// those of objects that its references HasEventSource and HasNotifier lead to (Space.AddReference).
 func WithEventNotifier(bits ua.EventNotifierType) Option {
 	return func(s *settings) { s.notifier = bits }
 }
