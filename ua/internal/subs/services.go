@@ -262,6 +262,7 @@ func (s *Subscription) forget() {
 		if !dead(i) {
 			i.place = candidate
 			s.candidates = append(s.candidates, i)
+			s.timed = true // the intake has it no more, which would keep the subscription awake
 		}
 	}
 }
