@@ -51,6 +51,7 @@ type extra struct {
 	in       ua.DataValue // the value that is looked at
 
 	// Guarded by the subscription's lock.
+	scanned     bool    // custom does not signal
 	links       []*Item // items this one triggers
 	triggeredBy []*Item
 }

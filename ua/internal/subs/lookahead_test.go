@@ -61,3 +61,30 @@ func TestOneCallMakesNoMoreThanTheQueueTakes(t *testing.T) {
 		}
 	}
 }
+
+// fickle is an item whose answer changes: it is asked once.
+type fickle struct {
+	Custom
+	signals bool
+}
+
+func (f *fickle) Signals() bool { f.signals = !f.signals; return f.signals }
+
+// A custom item is asked once whether it signals, so that its deletion takes back what its creation did.
+func TestSignalsIsAskedOnce(t *testing.T) {
+	r := newRig(t, Config{})
+	c := r.client()
+	sub := c.create(Params{})
+	i := c.item(sub, 1, func(cfg *ItemConfig) { cfg.Custom = &fickle{Custom: quietCustom{}} })
+	if _, status := sub.DeleteItems(r.now(), c.s, []uint32{i.ID()}); status != ua.Good || sub.scanning != 0 {
+		t.Errorf("%v, %d items are scanned of none", status, sub.scanning)
+	}
+}
+
+type quietCustom struct{}
+
+func (quietCustom) Signals() bool                          { return true }
+func (quietCustom) Pending(time.Duration) int              { return 0 }
+func (quietCustom) Next(time.Duration, *ua.DataValue) bool { return false }
+func (quietCustom) SetMode(ua.MonitoringMode)              {}
+func (quietCustom) Resend()                                {}

@@ -108,7 +108,7 @@ func (s *Subscription) CreateItem(now Now, by *Session, c *ItemConfig) (*Item, u
 	s.items[i.id] = i
 	s.order = nil
 	if c.Custom != nil {
-		if !c.Custom.Signals() {
+		if i.ext.scanned = !c.Custom.Signals(); i.ext.scanned {
 			s.scanning++
 		}
 		c.Custom.SetMode(c.Mode)
@@ -239,7 +239,7 @@ func (s *Subscription) DeleteItems(now Now, by *Session, ids []uint32) ([]ua.Sta
 		}
 		delete(s.items, id)
 		s.unlinkAll(i)
-		if i.ext != nil && i.ext.custom != nil && !i.ext.custom.Signals() {
+		if i.ext != nil && i.ext.scanned {
 			s.scanning--
 		}
 		dead = append(dead, i)
