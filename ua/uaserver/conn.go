@@ -105,8 +105,8 @@ func (c *conn) closed() {
 	}
 	c.trust.Unlock()
 	for _, x := range list {
-		if y := x.subs.Load(); y != nil && x.bound.Load() == c {
-			y.DropChannel(c.server.clock(c.server.now()), 0)
+		if y := x.subs.Load(); y != nil {
+			y.DropChannel(c.server.clock(c.server.now()), c.channel.ChannelID())
 		}
 	}
 }

@@ -41,8 +41,8 @@ func publish(k *call, q *ua.PublishRequest, p *ua.PublishResponse) outcome {
 	r.Acknowledgements = q.SubscriptionAcknowledgements
 	s, c := k.session, k.conn
 	x.Publish(now, &r.Request) // and the call may be another's
-	if b := s.bound.Load(); b != c {
-		x.DropChannel(now, b.channel.ChannelID()) // it has moved meanwhile
+	if s.bound.Load() != c {
+		x.DropChannel(now, c.channel.ChannelID()) // it has moved meanwhile
 	}
 	return later
 }

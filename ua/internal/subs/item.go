@@ -380,7 +380,7 @@ func (i *Item) takeNext(at time.Duration, v *ua.DataValue) bool {
 // clear drops what waits.
 func (i *Item) clear() {
 	i.flags &^= single | early | readyTrigger | triggered | resend
-	i.ring = nil
+	i.ring, i.due = nil, 0 // what comes next is the first
 	if i.ext != nil {
 		i.ext.queue = eventQueue{}
 	}

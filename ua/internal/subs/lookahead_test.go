@@ -88,3 +88,53 @@ func (quietCustom) Pending(time.Duration) int              { return 0 }
 func (quietCustom) Next(time.Duration, *ua.DataValue) bool { return false }
 func (quietCustom) SetMode(ua.MonitoringMode)              {}
 func (quietCustom) Resend()                                {}
+
+func slow(c *ItemConfig) { c.Sampling, c.Continuous = time.Minute, true }
+
+// An item that is enabled again reports its first value at once, however long the interval was it waited for.
+func TestFirstValueAfterEnablingDoesNotWait(t *testing.T) {
+	r := newRig(t, Config{})
+	c := r.client()
+	sub := c.create(Params{})
+	i := c.item(sub, 1, slow)
+	c.auto = true
+	c.publish(2)
+	r.push(i, 1)
+	r.pass(time.Second)
+	for _, mode := range []ua.MonitoringMode{ua.MonitoringModeDisabled, ua.MonitoringModeReporting} {
+		if _, _, status := sub.SetMode(r.now(), c.s, i.ID(), mode); status != ua.Good {
+			t.Fatal(status)
+		}
+	}
+	i.PushInitial(&ua.DataValue{Value: ua.Double(2)}, r.at)
+	r.pass(time.Second)
+	if got := c.data[1]; len(got) != 2 {
+		t.Errorf("a second after it was enabled: %v, want two values", got)
+	}
+}
+
+// A shorter sampling interval holds from the moment it is set.
+func TestShorterSamplingHoldsAtOnce(t *testing.T) {
+	for _, sampling := range []time.Duration{0, 200 * time.Millisecond} {
+		r := newRig(t, Config{})
+		c := r.client()
+		sub := c.create(Params{})
+		i := c.item(sub, 1, slow)
+		c.auto = true
+		c.publish(2)
+		r.push(i, 1)
+		r.pass(time.Second)
+		r.push(i, 2) // waits
+		r.pass(time.Second)
+		cfg := ItemConfig{ClientHandle: 1, QueueSize: 1, Sampling: sampling, Continuous: true, Timestamps: ua.TimestampsToReturnBoth}
+		if status := sub.ModifyItem(r.now(), c.s, i.ID(), &cfg); status != ua.Good {
+			t.Fatal(status)
+		}
+		r.pass(time.Second)
+		r.push(i, 3)
+		r.pass(time.Second)
+		if got := c.data[1]; len(got) != 3 {
+			t.Errorf("sampled every %v: %v, want three values", sampling, got)
+		}
+	}
+}

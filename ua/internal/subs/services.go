@@ -179,6 +179,10 @@ func (s *Subscription) ModifyItem(now Now, by *Session, id uint32, c *ItemConfig
 	c.QueueSize = s.m.cfg.Limits.reviseQueue(c.QueueSize, n.Events != nil)
 	n.QueueSize = c.QueueSize
 	i.configure(&n)
+	i.due = min(i.due, now.At+i.sampling) // a shorter interval holds at once
+	if i.flags&throttled == 0 {
+		i.flags &^= early
+	}
 	i.resized()
 	i.mu.Unlock()
 	if c.Node != nil && c.Node != i.node {
