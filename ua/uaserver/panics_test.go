@@ -115,3 +115,34 @@ func TestCustomItemPanics(t *testing.T) {
 		t.Fatal("a lock is held for ever")
 	}
 }
+
+// Structures that panic while two are compared, with locks held, count as different.
+func TestComparingPanics(t *testing.T) {
+	p := &pusher{Space: memspace.New("urn:test:feeds"), feeds: map[ua.NodeID]*uaserver.Feed{}}
+	w := newWorld(t, func(c *uaserver.Config) { c.Nodes = []uaserver.NodeManager{p} })
+	v := p.AddVariable(p.Objects(), "V", ua.Int32(1))
+	c := w.client()
+	sub := c.subscribe()
+	c.monitor(sub, item(v.ID(), 1, attribute(ua.AttributeDescription)))
+	c.next()
+	f := p.feeds[v.ID()]
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		for range 3 {
+			func() {
+				defer func() {
+					if e := recover(); e != nil {
+						t.Errorf("Push panics: %v", e)
+					}
+				}()
+				f.Push(ua.DataValue{Value: ua.ExtensionObject{TypeID: ua.NewNodeID(2, 1), Value: &badStructure{}}.Variant()})
+			}()
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second):
+		t.Fatal("a lock is held for ever")
+	}
+}
