@@ -205,11 +205,13 @@ func (s *Session) serve(now Now) {
 	}
 }
 
-// next chooses among the subscriptions that want a request.
+// next chooses among the subscriptions that want a request. Of those that were not served yet the oldest is
+// first, whatever the order of their timers.
 func (s *Session) next() *Subscription {
 	best := s.ready[0]
 	for _, sub := range s.ready[1:] {
-		if p, q := sub.priority.Load(), best.priority.Load(); p > q || p == q && sub.turn < best.turn {
+		p, q := sub.priority.Load(), best.priority.Load()
+		if p > q || p == q && (sub.turn < best.turn || sub.turn == best.turn && sub.id < best.id) {
 			best = sub
 		}
 	}
