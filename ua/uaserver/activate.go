@@ -64,7 +64,7 @@ func (k *call) activate(q *ua.ActivateSessionRequest, p *ua.ActivateSessionRespo
 		return err
 	}
 	if y := x.subscriptions(); y != nil && old != c {
-		y.DropChannel(k.now(), c.channel.ChannelID()) // nothing is to be lost on the old channel
+		y.DropChannel(k.now(), old.channel.ChannelID()) // nothing is to be lost on the old channel
 	}
 	return nil
 }

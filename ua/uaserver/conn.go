@@ -14,7 +14,7 @@ import (
 // channel is what the services need of a secure channel, whatever carries it (Part 4, 5.6).
 type channel interface {
 	// Send sends a response from any goroutine. It returns BadResponseTooLarge, with nothing sent,
-	// when the response exceeds the client's limits.
+	// when the response exceeds the client's limits, and BadEncodingError when it cannot be encoded.
 	Send(requestID uint32, m ua.Structure) error
 	// SendLater is Send for a message that another one follows at once.
 	SendLater(requestID uint32, m ua.Structure) error
@@ -105,8 +105,8 @@ func (c *conn) closed() {
 	}
 	c.trust.Unlock()
 	for _, x := range list {
-		if y := x.subs.Load(); y != nil && x.bound.Load() == c {
-			y.DropChannel(c.server.clock(c.server.now()), 0)
+		if y := x.subs.Load(); y != nil {
+			y.DropChannel(c.server.clock(c.server.now()), c.channel.ChannelID())
 		}
 	}
 }
@@ -138,6 +138,19 @@ func (c *conn) sendFault(requestID uint32, h *ua.RequestHeader, f *ua.ServiceFau
 	diagnoseService(&f.ResponseHeader, h.ReturnDiagnostics, status, detail)
 	// An error here means that the channel is gone, and with it whoever wanted the answer.
 	_ = c.channel.Send(requestID, f)
+}
+
+// unsent is what the client is to be told of a response that could not be sent, if the channel is still there
+// for that.
+func (c *conn) unsent(err error, large string) (status ua.StatusCode, detail string, tell bool) {
+	switch status = ua.StatusOf(err).Base(); status {
+	case ua.BadResponseTooLarge:
+		return status, large, true
+	case ua.BadEncodingError:
+		c.server.log.Error("a response cannot be encoded", "remote", c.remote(), "error", err)
+		return status, "a value cannot be encoded; the server's log has more", true
+	}
+	return status, "", false
 }
 
 func stack() string { return string(debug.Stack()) }

@@ -286,9 +286,11 @@ func (k *call) answer() {
 	}
 	h := k.respHeader
 	h.Timestamp, h.RequestHandle, h.ServiceResult = k.ctx.Now, k.reqHeader.RequestHandle, k.status
-	if err := k.conn.channel.Send(k.id, k.resp); ua.StatusOf(err).Base() == ua.BadResponseTooLarge {
-		k.conn.sendFault(k.id, k.reqHeader, &k.fault, ua.BadResponseTooLarge,
-			"the response is larger than the client takes; ask for less at a time or raise the client's limits")
+	if err := k.conn.channel.Send(k.id, k.resp); err != nil {
+		status, detail, tell := k.conn.unsent(err, "the response is larger than the client takes; ask for less at a time or raise the client's limits")
+		if tell {
+			k.conn.sendFault(k.id, k.reqHeader, &k.fault, status, detail)
+		}
 	}
 	h.StringTable = h.StringTable[:0]
 	k.release()

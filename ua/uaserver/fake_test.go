@@ -39,9 +39,14 @@ func newFakeChannel() *fakeChannel {
 		addr: "192.0.2.1:5000", sent: map[uint32][]byte{}, came: make(chan uint32, 1000)}
 }
 
-func (c *fakeChannel) Send(id uint32, m ua.Structure) error {
+func (c *fakeChannel) Send(id uint32, m ua.Structure) (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	defer func() {
+		if recover() != nil {
+			err = ua.BadEncodingError
+		}
+	}()
 	c.buf = m.BinaryID().NodeID.AppendBinary(c.buf[:0])
 	c.buf = m.AppendBinary(c.buf)
 	if c.limit > 0 && len(c.buf) > c.limit {

@@ -93,14 +93,45 @@ func (f *Feed) Push(v ua.DataValue) {
 // Idle reports whether no item is monitored: the manager may forget the Feed.
 func (f *Feed) Idle() bool { return f.node.Len() == 0 }
 
-// custom is a CustomItem as package subs knows it.
+// custom is a CustomItem as package subs knows it. Its methods are called with locks held, so none lets a panic
+// through: the item then has nothing to report.
 type custom struct {
-	CustomItem
-	zero time.Time
+	item   CustomItem
+	server *Server
 }
 
-func (c custom) Pending(at time.Duration) int { return c.CustomItem.Pending(c.zero.Add(at)) }
+func (c custom) guard() {
+	if e := recover(); e != nil {
+		c.server.log.Error("panic in a monitored item of a node manager", "panic", e, "stack", stack())
+	}
+}
+
+func (c custom) Signals() bool {
+	defer c.guard()
+	return c.item.Signals()
+}
+
+func (c custom) Pending(at time.Duration) int {
+	defer c.guard()
+	return c.item.Pending(c.server.zero.Add(at))
+}
 
 func (c custom) Next(at time.Duration, v *ua.DataValue) bool {
-	return c.CustomItem.Next(c.zero.Add(at), v)
+	defer c.guard()
+	return c.item.Next(c.server.zero.Add(at), v)
+}
+
+func (c custom) SetMode(mode ua.MonitoringMode) {
+	defer c.guard()
+	c.item.SetMode(mode)
+}
+
+func (c custom) Resend() {
+	defer c.guard()
+	c.item.Resend()
+}
+
+func (c custom) close() {
+	defer c.guard()
+	c.item.Close()
 }

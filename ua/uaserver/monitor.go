@@ -122,7 +122,8 @@ func (k *call) createItem(sub *subs.Subscription, x *subs.Session, stamps ua.Tim
 	var tag *sampled
 	switch {
 	case source.Item != nil:
-		cfg.Custom, cfg.Tag = custom{source.Item, k.server.zero}, source.Item
+		own := custom{source.Item, k.server}
+		cfg.Custom, cfg.Tag = own, own
 	case source.Feed != nil:
 		cfg.Node, cfg.Continuous, cfg.Tag = &source.Feed.node, true, source.Feed
 	default:
@@ -139,8 +140,8 @@ func (k *call) createItem(sub *subs.Subscription, x *subs.Session, stamps ua.Tim
 		if tag != nil {
 			tag.group.Leave(!tag.paused)
 		}
-		if source.Item != nil {
-			source.Item.Close()
+		if own, ok := cfg.Tag.(custom); ok {
+			own.close()
 		}
 		return nil
 	}
@@ -322,8 +323,8 @@ func (s *Server) itemsRemoved(items []*subs.Item) {
 			s.monitorMu.Unlock()
 		case *eventItem:
 			s.forgetNotifier(tag.notifier)
-		case CustomItem:
-			tag.Close()
+		case custom:
+			tag.close()
 		}
 	}
 }

@@ -41,8 +41,8 @@ func publish(k *call, q *ua.PublishRequest, p *ua.PublishResponse) outcome {
 	r.Acknowledgements = q.SubscriptionAcknowledgements
 	s, c := k.session, k.conn
 	x.Publish(now, &r.Request) // and the call may be another's
-	if b := s.bound.Load(); b != c {
-		x.DropChannel(now, b.channel.ChannelID()) // it has moved meanwhile
+	if s.bound.Load() != c {
+		x.DropChannel(now, c.channel.ChannelID()) // it has moved meanwhile
 	}
 	return later
 }
@@ -75,9 +75,11 @@ func (r *parked) Answer(*subs.Request) {
 		err = k.conn.channel.Send(k.id, &r.answer)
 	}
 	r.answer = publishResponse{}
-	if ua.StatusOf(err).Base() == ua.BadResponseTooLarge {
-		k.conn.sendFault(k.id, k.reqHeader, &k.fault, ua.BadResponseTooLarge,
-			"a notification message is larger than the client takes; ask for fewer notifications in one")
+	if err != nil {
+		status, detail, tell := k.conn.unsent(err, "a notification message is larger than the client takes; ask for fewer notifications in one")
+		if tell {
+			k.conn.sendFault(k.id, k.reqHeader, &k.fault, status, detail)
+		}
 	}
 	p.ResponseHeader.StringTable = p.ResponseHeader.StringTable[:0]
 	p.AvailableSequenceNumbers, p.Results = nil, nil
@@ -139,9 +141,10 @@ func republish(k *call, q *ua.RepublishRequest, p *ua.RepublishResponse) outcome
 	defer held.Release()
 	p.ResponseHeader.Timestamp = k.ctx.Now
 	p.ResponseHeader.RequestHandle, p.ResponseHeader.ServiceResult = k.reqHeader.RequestHandle, ua.Good
-	err := k.conn.channel.Send(k.id, &republishResponse{p, held.Message()})
-	if ua.StatusOf(err).Base() == ua.BadResponseTooLarge {
-		return k.fail(ua.BadResponseTooLarge, "the notification message is larger than the client takes")
+	if err := k.conn.channel.Send(k.id, &republishResponse{p, held.Message()}); err != nil {
+		if status, detail, tell := k.conn.unsent(err, "the notification message is larger than the client takes"); tell {
+			return k.fail(status, detail)
+		}
 	}
 	k.release()
 	return later

@@ -161,7 +161,10 @@ var (
 	diagnostics = sync.Pool{New: func() any { return new(encodings[ua.DiagnosticInfo]) }}
 )
 
-func equalObjects(x, y ua.ExtensionObject) bool {
+// equalObjects finds structures different of which one panics when it is encoded, such as a nil pointer: values
+// are compared with locks held.
+func equalObjects(x, y ua.ExtensionObject) (same bool) {
+	defer func() { _ = recover() }()
 	return equalEncoded(&objects, x, y, (*ua.ExtensionObject).AppendBinary)
 }
 

@@ -50,6 +50,7 @@ type extra struct {
 	in       ua.DataValue // the value that is looked at
 
 	// Guarded by the subscription's lock.
+	scanned     bool    // custom does not signal
 	links       []*Item // items this one triggers
 	triggeredBy []*Item
 }
@@ -378,7 +379,7 @@ func (i *Item) takeNext(at time.Duration, v *ua.DataValue) bool {
 // clear drops what waits.
 func (i *Item) clear() {
 	i.flags &^= single | early | readyTrigger | triggered | resend
-	i.ring = nil
+	i.ring, i.due = nil, 0 // what comes next is the first
 	if i.ext != nil {
 		i.ext.queue = eventQueue{}
 	}

@@ -58,11 +58,13 @@ func (s *Subscription) build(now Now) {
 	data, events := 0, 0           // of the scratch, already in messages
 	kept := s.publish[:0]
 	for n, i := range s.publish {
-		if len(s.built) >= most {
+		// What is dropped for want of room in the queue was never sent, and nobody could have it again.
+		room := (s.sent.Max()-len(s.built))*limit - (len(s.data) - data + len(s.events) - events)
+		if len(s.built) >= most || room <= 0 {
 			kept = append(kept, s.publish[n:]...)
 			break
 		}
-		if s.drain(i, now, 3*limit) {
+		if s.drain(i, now, min(3*limit, room)) {
 			kept = append(kept, i)
 		}
 		for len(s.data)-data+len(s.events)-events > limit {

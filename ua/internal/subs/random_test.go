@@ -89,6 +89,10 @@ func operations(t *testing.T, seed uint64, cfg Config, pools bool) []string {
 			j := items[rnd.IntN(len(items))]
 			a, b, status := i.sub.SetTriggering(r.now(), owner(i.sub).s, i.id, []uint32{j.id}, nil)
 			log = append(log, fmt.Sprint(step, " trigger ", names(a), names(b), status.String()))
+		case n == 90:
+			_, status := s.Modify(r.now(), c.s, Params{PublishingInterval: float64(10 * (1 + rnd.IntN(5))), MaxKeepAliveCount: uint32(1 + rnd.IntN(5)),
+				LifetimeCount: 200, MaxNotificationsPerPublish: uint32(rnd.IntN(5))})
+			log = append(log, fmt.Sprint(step, " parameters ", status.String()))
 		case n < 92:
 			s.SetPublishing(r.now(), c.s, rnd.IntN(3) > 0)
 		case n < 94:

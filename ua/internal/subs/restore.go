@@ -151,7 +151,7 @@ func (m *Manager) restoreItem(sub *Subscription, st *ItemState) {
 		}
 	}
 	if c.Custom != nil {
-		if !c.Custom.Signals() {
+		if i.ext.scanned = !c.Custom.Signals(); i.ext.scanned {
 			sub.scanning++
 		}
 		c.Custom.SetMode(c.Mode)

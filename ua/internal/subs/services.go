@@ -108,7 +108,7 @@ func (s *Subscription) CreateItem(now Now, by *Session, c *ItemConfig) (*Item, u
 	s.items[i.id] = i
 	s.order = nil
 	if c.Custom != nil {
-		if !c.Custom.Signals() {
+		if i.ext.scanned = !c.Custom.Signals(); i.ext.scanned {
 			s.scanning++
 		}
 		c.Custom.SetMode(c.Mode)
@@ -179,6 +179,10 @@ func (s *Subscription) ModifyItem(now Now, by *Session, id uint32, c *ItemConfig
 	c.QueueSize = s.m.cfg.Limits.reviseQueue(c.QueueSize, n.Events != nil)
 	n.QueueSize = c.QueueSize
 	i.configure(&n)
+	i.due = min(i.due, now.At+i.sampling) // a shorter interval holds at once
+	if i.flags&throttled == 0 {
+		i.flags &^= early
+	}
 	i.resized()
 	i.mu.Unlock()
 	if c.Node != nil && c.Node != i.node {
@@ -239,7 +243,7 @@ func (s *Subscription) DeleteItems(now Now, by *Session, ids []uint32) ([]ua.Sta
 		}
 		delete(s.items, id)
 		s.unlinkAll(i)
-		if i.ext != nil && i.ext.custom != nil && !i.ext.custom.Signals() {
+		if i.ext != nil && i.ext.scanned {
 			s.scanning--
 		}
 		dead = append(dead, i)
@@ -262,6 +266,7 @@ func (s *Subscription) forget() {
 		if !dead(i) {
 			i.place = candidate
 			s.candidates = append(s.candidates, i)
+			s.timed = true // the intake has it no more, which would keep the subscription awake
 		}
 	}
 }

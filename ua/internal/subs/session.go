@@ -205,11 +205,13 @@ func (s *Session) serve(now Now) {
 	}
 }
 
-// next chooses among the subscriptions that want a request.
+// next chooses among the subscriptions that want a request. Of those that were not served yet the oldest is
+// first, whatever the order of their timers.
 func (s *Session) next() *Subscription {
 	best := s.ready[0]
 	for _, sub := range s.ready[1:] {
-		if p, q := sub.priority.Load(), best.priority.Load(); p > q || p == q && sub.turn < best.turn {
+		p, q := sub.priority.Load(), best.priority.Load()
+		if p > q || p == q && (sub.turn < best.turn || sub.turn == best.turn && sub.id < best.id) {
 			best = sub
 		}
 	}
@@ -233,10 +235,10 @@ func (s *Session) Cancel(now Now, handle uint32) int {
 	return s.drop(now, ua.BadRequestCancelledByClient, func(r *Request) bool { return r.Handle == handle })
 }
 
-// DropChannel answers the parked requests that came over another secure channel than the given one, after
-// the session has moved to it or, with 0, has none any more: no message is to be lost in them.
-func (s *Session) DropChannel(now Now, current uint32) int {
-	return s.drop(now, ua.BadSecureChannelIdInvalid, func(r *Request) bool { return r.Channel != current })
+// DropChannel answers the parked requests that came over a secure channel after the session has moved to
+// another, or the channel has ended: no message is to be lost in them. Those of other channels stay.
+func (s *Session) DropChannel(now Now, gone uint32) int {
+	return s.drop(now, ua.BadSecureChannelIdInvalid, func(r *Request) bool { return r.Channel == gone })
 }
 
 func (s *Session) drop(now Now, status ua.StatusCode, which func(*Request) bool) int {

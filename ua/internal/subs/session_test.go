@@ -190,7 +190,8 @@ func TestPublishQueue(t *testing.T) {
 		{"requests of another channel are answered", func(p *plant) {
 			p.c.s.Publish(p.now(), &Request{Responder: p.c, Channel: 1})
 			p.c.s.Publish(p.now(), &Request{Responder: p.c, Channel: 2})
-			p.equal(p.c.s.DropChannel(p.now(), 2), 1)
+			p.equal(p.c.s.DropChannel(p.now(), 3), 0)
+			p.equal(p.c.s.DropChannel(p.now(), 1), 1)
 			p.c.expect("BadSecureChannelIdInvalid")
 			p.equal(p.c.s.Parked(), 1)
 		}},

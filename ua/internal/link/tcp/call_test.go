@@ -448,3 +448,25 @@ func BenchmarkCall(b *testing.B) {
 		}
 	}
 }
+
+// TestStructureThatPanics has a structure panic while it is encoded, on both sides: that message is not sent, and
+// the connection goes on.
+func TestStructureThatPanics(t *testing.T) {
+	failed := make(chan error, 2)
+	s := ServerConfig{Handler: &echo{serve: func(c *ServerConn, id uint32, m *ua.ReadRequest) {
+		failed <- c.Send(id, new(badStructure))
+		failed <- c.SendLater(id, new(badStructure))
+		answer(c, id, m)
+	}}}
+	conn := dial(t, onLoopback(t, s), ClientConfig{})
+	if err := conn.Call(t.Context(), new(badStructure), new(ua.ReadResponse)); !errors.Is(err, ua.BadEncodingError) {
+		t.Errorf("a request: %v", err)
+	}
+	read(t, conn, 100)
+	for range 2 {
+		if err := <-failed; !errors.Is(err, ua.BadEncodingError) {
+			t.Errorf("a response: %v", err)
+		}
+	}
+	read(t, conn, 1000)
+}

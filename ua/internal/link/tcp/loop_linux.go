@@ -165,14 +165,19 @@ func (l *loop) post(p *polled) {
 func (l *loop) run() {
 	defer l.close()
 	for {
+		var n int
+		var err error
 		l.task.inside.Store(false)
 		if l.task.wanted.Load() {
 			l.task.inside.Store(true)
-			l.runTask()
-			continue
+			if !l.runTask() {
+				continue
+			}
+			n = pollNow(l.ep, l.events[:])
+		} else {
+			n, err = l.wait()
+			l.task.inside.Store(true)
 		}
-		n, err := l.wait()
-		l.task.inside.Store(true)
 		if err != nil && err != syscall.EINTR {
 			panic("opcua: waiting for connections: " + err.Error()) // a descriptor that is none: a fault of this file
 		}

@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -104,14 +105,27 @@ func (o *outbound) message(t uacp.MessageType, requestID uint32, m ua.Structure)
 		return err
 	}
 	b, start := o.conv.Begin(*o.buf)
-	b = m.BinaryID().NodeID.AppendBinary(b)
-	b = m.AppendBinary(b)
-	b, err := o.conv.Seal(b, start, t, requestID, o.time())
+	b, err := encode(b, m)
+	if err != nil {
+		return err
+	}
+	b, err = o.conv.Seal(b, start, t, requestID, o.time())
 	if err != nil {
 		b = b[:start]
 	}
 	*o.buf = b
 	return err
+}
+
+// encode appends a message. A structure of a user that panics, as a nil pointer in a Variant does, costs the
+// message that it is in, not the connection.
+func encode(b []byte, m ua.Structure) (_ []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = uacp.Errorf(ua.BadEncodingError, "panic in a structure that is encoded: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return m.AppendBinary(m.BinaryID().NodeID.AppendBinary(b)), nil
 }
 
 // fail ends sending under the lock. The connection is closed by the reading goroutine, which is woken:

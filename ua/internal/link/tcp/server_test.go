@@ -170,3 +170,8 @@ func TestGate(t *testing.T) {
 		t.Error("without a gate nothing runs")
 	}
 }
+
+// badStructure panics when it is encoded.
+type badStructure struct{ ua.PublishResponse }
+
+func (*badStructure) AppendBinary([]byte) []byte { panic("a bug in a structure") }

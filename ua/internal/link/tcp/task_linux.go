@@ -47,23 +47,33 @@ func (l *Loops) SetTask(do func() time.Duration) bool {
 func (l *Loops) WakeTask() {
 	t := &l.all[0].task
 	if !t.wanted.Swap(true) && !t.inside.Load() {
-		l.all[0].ring()
+		one := l.all[0]
+		one.mu.Lock() // the bell may be shut meanwhile
+		one.ring()
+		one.mu.Unlock()
 	}
 }
 
-// runTask does the task if it is wanted, and sets its timer.
-func (l *loop) runTask() {
+// turns is how often the task is done at most, one time after the other, before events have their turn.
+const turns = 4
+
+// runTask does the task while it is wanted, and sets its timer. It reports whether the task is wanted still:
+// events are not to wait for one that always is.
+func (l *loop) runTask() (more bool) {
 	t := &l.task
-	for t.wanted.Load() {
-		t.wanted.Store(false)
+	for range turns {
+		if !t.wanted.Swap(false) {
+			return false
+		}
 		l.mu.Lock() // do may just have been set
 		do := t.do
 		l.mu.Unlock()
 		if do == nil {
-			return
+			return false
 		}
 		t.arm(do())
 	}
+	return t.wanted.Load()
 }
 
 // arm sets the timer.
