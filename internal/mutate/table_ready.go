@@ -37,7 +37,7 @@ func init() {
 		},
 		{
 			name: "priorities do not count", pkg: subs, cases: `^TestPublishQueue/(the_highest_priority_is_served_first|priority_holds_among_those_that_become_ready_together)$`,
-			edits: []edit{{sessionF, "p > q || p == q && sub.turn < best.turn", "p == q && sub.turn < best.turn"}},
+			edits: []edit{{sessionF, "p > q || p == q && (sub.turn < best.turn || sub.turn == best.turn && sub.id < best.id)", "p == q && sub.turn < best.turn"}},
 		},
 		{
 			name: "a claimed subscription publishes", pkg: subs, cases: `^TestTransfer/a_request_does_not_take_what_is_claimed$`,
