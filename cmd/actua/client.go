@@ -257,7 +257,7 @@ func (a *app) hangUp() {
 // BadTimeout are also what servers say about their devices.
 var noAnswer = []error{
 	context.DeadlineExceeded, context.Canceled, ua.BadConnectionClosed, ua.BadSecureChannelClosed, ua.BadSecureChannelIdInvalid,
-	ua.BadServerHalted, ua.BadShutdown, ua.BadSessionClosed,
+	ua.BadServerHalted, ua.BadShutdown, ua.BadSessionClosed, ua.BadSessionIdInvalid,
 }
 
 // answered reports whether an error is what the server said about a node, and not the end of the

@@ -191,6 +191,10 @@ func (k *call) admit(now time.Time) bool {
 		return true
 	}
 	s := k.conn.sessionOf(k.reqHeader.AuthenticationToken)
+	if s == nil && k.server.stopping.Load() {
+		k.fail(ua.BadServerHalted, "the server is being stopped")
+		return false
+	}
 	if s == nil {
 		k.fail(ua.BadSessionIdInvalid, "there is no such session, or it has ended")
 		return false
