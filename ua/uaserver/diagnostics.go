@@ -34,6 +34,11 @@ func (k *call) diagnose(dst []ua.DiagnosticInfo, n int, status func(k *call, i i
 	return dst
 }
 
+// diagnoseStatuses does so for operations whose results are bare status codes.
+func (k *call) diagnoseStatuses(dst []ua.DiagnosticInfo, results []ua.StatusCode) []ua.DiagnosticInfo {
+	return k.diagnose(dst, len(results), func(_ *call, i int) ua.StatusCode { return results[i] })
+}
+
 // diagnoseService fills the diagnostics of a whole request.
 func diagnoseService(h *ua.ResponseHeader, want uint32, status ua.StatusCode, detail string) {
 	if !status.IsGood() {

@@ -2,7 +2,6 @@ package uaserver
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"github.com/actua/actua/ua"
@@ -405,7 +404,7 @@ func setMonitoringMode(k *call, q *ua.SetMonitoringModeRequest, p *ua.SetMonitor
 		}
 	}
 	k.wakeItems(wake)
-	p.DiagnosticInfos = k.diagnose(p.DiagnosticInfos, len(p.Results), func(_ *call, i int) ua.StatusCode { return p.Results[i] })
+	p.DiagnosticInfos = k.diagnoseStatuses(p.DiagnosticInfos, p.Results)
 	return answered
 }
 
@@ -445,8 +444,8 @@ func setTriggering(k *call, q *ua.SetTriggeringRequest, p *ua.SetTriggeringRespo
 		return k.fail(status, "")
 	}
 	p.AddResults, p.RemoveResults = added, removed
-	p.AddDiagnosticInfos = k.diagnose(p.AddDiagnosticInfos, len(added), func(_ *call, i int) ua.StatusCode { return added[i] })
-	p.RemoveDiagnosticInfos = k.diagnose(p.RemoveDiagnosticInfos, len(removed), func(_ *call, i int) ua.StatusCode { return removed[i] })
+	p.AddDiagnosticInfos = k.diagnoseStatuses(p.AddDiagnosticInfos, added)
+	p.RemoveDiagnosticInfos = k.diagnoseStatuses(p.RemoveDiagnosticInfos, removed)
 	return answered
 }
 
@@ -460,7 +459,7 @@ func deleteMonitoredItems(k *call, q *ua.DeleteMonitoredItemsRequest, p *ua.Dele
 	if status != ua.Good {
 		return k.fail(status, "")
 	}
-	p.Results = slices.Clone(results)
-	p.DiagnosticInfos = k.diagnose(p.DiagnosticInfos, len(results), func(_ *call, i int) ua.StatusCode { return results[i] })
+	p.Results = results
+	p.DiagnosticInfos = k.diagnoseStatuses(p.DiagnosticInfos, results)
 	return answered
 }

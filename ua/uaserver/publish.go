@@ -60,7 +60,7 @@ func (r *parked) Answer(*subs.Request) {
 	p.ResponseHeader.RequestHandle, p.ResponseHeader.ServiceResult = k.reqHeader.RequestHandle, ua.Good
 	p.SubscriptionID, p.AvailableSequenceNumbers, p.MoreNotifications = a.SubscriptionID, a.Available, a.MoreNotifications
 	p.Results = a.Results
-	p.DiagnosticInfos = k.diagnose(p.DiagnosticInfos, len(p.Results), acknowledgementStatus)
+	p.DiagnosticInfos = k.diagnoseStatuses(p.DiagnosticInfos, p.Results)
 	m := a.Message.Message()
 	if see := s.cfg.InterceptPublish; see != nil {
 		m.NotificationMessage(&p.NotificationMessage)
@@ -95,10 +95,6 @@ func (k *call) intercept(see func(*SessionInfo, *ua.PublishResponse), p *ua.Publ
 		}
 	}()
 	see(&k.session.info.Load().SessionInfo, p)
-}
-
-func acknowledgementStatus(k *call, i int) ua.StatusCode {
-	return k.resp.(*ua.PublishResponse).Results[i]
 }
 
 // publishResponse is a PublishResponse whose message is encoded by those who share it.

@@ -96,7 +96,7 @@ func setPublishingMode(k *call, q *ua.SetPublishingModeRequest, p *ua.SetPublish
 		return sub.SetPublishing(k.now(), x, q.PublishingEnabled)
 	})
 	if ok {
-		p.DiagnosticInfos = k.diagnose(p.DiagnosticInfos, len(p.Results), func(_ *call, i int) ua.StatusCode { return p.Results[i] })
+		p.DiagnosticInfos = k.diagnoseStatuses(p.DiagnosticInfos, p.Results)
 	}
 	return answered
 }
@@ -108,7 +108,7 @@ func deleteSubscriptions(k *call, q *ua.DeleteSubscriptionsRequest, p *ua.Delete
 		return k.server.subs.Delete(k.now(), x, sub.ID())
 	})
 	if ok {
-		p.DiagnosticInfos = k.diagnose(p.DiagnosticInfos, len(p.Results), func(_ *call, i int) ua.StatusCode { return p.Results[i] })
+		p.DiagnosticInfos = k.diagnoseStatuses(p.DiagnosticInfos, p.Results)
 	}
 	return answered
 }

@@ -57,7 +57,7 @@ func write(k *call, q *ua.WriteRequest, p *ua.WriteResponse) outcome {
 }
 
 func finishWrite(k *call, p *ua.WriteResponse) {
-	p.DiagnosticInfos = k.diagnose(p.DiagnosticInfos, len(p.Results), writeStatus)
+	p.DiagnosticInfos = k.diagnoseStatuses(p.DiagnosticInfos, p.Results)
 }
 
 // writeItems is readItems for Write.
@@ -81,5 +81,3 @@ func (k *call) writeItems() (blocked bool) {
 	}
 	return blocked
 }
-
-func writeStatus(k *call, i int) ua.StatusCode { return k.resp.(*ua.WriteResponse).Results[i] }

@@ -100,11 +100,10 @@ func (s *Subscription) mark(i *Item) {
 type verdict uint8
 
 const (
-	idle     verdict = iota // nothing to report; the signal has been given back
-	ready                   // to be published
-	waits                   // time will make it ready
-	holds                   // a mode change or a trigger may make it ready
-	triggers                // bit: its links are to be triggered
+	idle  verdict = iota // nothing to report; the signal has been given back
+	ready                // to be published
+	waits                // time will make it ready
+	holds                // a mode change or a trigger may make it ready
 )
 
 // look decides about a candidate, and says whether it triggers others. An idle one has its signal back.

@@ -440,8 +440,8 @@ func (p *polled) close() {
 	p.done()
 }
 
-// resume goes on writing when a socket that was stuck takes more. It reports whether nothing is left.
-func (o *outbound) resume() bool {
+// resume goes on writing when a socket that was stuck takes more.
+func (o *outbound) resume() {
 	o.mu.Lock()
 	if b := o.stuck; b != nil && o.err == nil {
 		o.stuck = nil
@@ -454,14 +454,12 @@ func (o *outbound) resume() bool {
 		if o.more() { // the loop has others to serve, too
 			o.mu.Unlock()
 			go o.drain()
-			return false
+			return
 		}
 		o.rest()
 		o.mu.Lock()
 	}
-	idle := !o.writing
 	o.mu.Unlock()
-	return idle
 }
 
 // giveUp ends sending to a peer that does not read.
