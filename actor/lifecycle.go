@@ -45,12 +45,13 @@ func (c *cell) suspend() {
 }
 
 func (c *cell) unsuspend() {
-	if c.suspends == 0 {
+	if c.suspends == c.awaiting() {
 		return
 	}
 	if c.suspends--; c.suspends == 0 {
 		c.setSuspended(false)
 	}
+	c.resumeAsync()
 }
 
 func (c *cell) suspendChildren(except *Ref) {
@@ -86,6 +87,9 @@ func (c *cell) fail(cause error, child *Ref) {
 		child = x.judging
 	}
 	x.judging = nil
+	if child == nil {
+		c.dropAsync() // it belongs to the message that failed
+	}
 	c.suspend()
 	x.failed = &c.ref
 	if child != nil {

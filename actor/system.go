@@ -23,6 +23,7 @@ type System struct {
 
 	deadLetters  *Ref
 	nobodysChild *Ref // the parent of the root
+	tempDir      *Ref // /temp
 	root         *cell
 	user, system *cell
 
@@ -59,6 +60,7 @@ func NewSystem(name string, cfg Config) (*System, error) {
 	s.events = newEventStream(s)
 	s.deadLetters = s.newRef(deadLetters{}, "/deadLetters")
 	s.nobodysChild = s.newRef(nobody{s}, "")
+	s.tempDir = s.newRef(tempDir{}, "/temp")
 	s.startGuardians()
 	return s, nil
 }
