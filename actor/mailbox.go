@@ -1,0 +1,254 @@
+package actor
+
+// What a cell keeps its messages in. Everything here runs with the cell's lock held, or on the one
+// goroutine that runs the cell.
+//
+// User messages lie in two slices: senders append to in, and the cell takes all of it at once, by
+// swapping it with out, when it has handled what was in out. So a message costs one short lock, and
+// a batch one more. System messages are a list of their own, looked at before each user message.
+//
+// The bit busy decides who runs the cell. It is set by whoever brings the first message, who then
+// has to schedule the cell, and it is cleared only with nothing left to do. Both happen under the
+// lock, so neither can a message be left lying (a lost wake-up) nor two goroutines run one cell.
+
+// envelope is one user message.
+type envelope struct {
+	msg    any
+	sender *Ref
+}
+
+// Bits of cell.status.
+const (
+	busy      uint8 = 1 << iota // scheduled, or running
+	suspended                   // user messages wait
+	closed                      // no messages any more: what comes is a dead letter
+	special                     // messages go to cell.box
+)
+
+// keep is how many envelopes a mailbox holds on to after a burst.
+const keep = 1 << 10
+
+// messageQueue holds the user messages of a mailbox that is not the default one. It is used with the
+// cell's lock held.
+type messageQueue interface {
+	push(e envelope, must bool) (ok bool) // false: no room; with must there always is
+	pushFront(e envelope)                 // back to where it was taken from; never refused
+	pop() (e envelope, ok bool)
+	len() int
+}
+
+// enqueue adds a user message and reports whether the caller has to schedule the cell.
+func (c *cell) enqueue(msg any, sender *Ref) bool {
+	c.mu.Lock()
+	if c.status&(closed|special) != 0 {
+		return c.enqueueSpecial(msg, sender) // gives the lock back
+	}
+	c.in = append(c.in, envelope{msg, sender})
+	ready := c.status&(busy|suspended) == 0
+	if ready {
+		c.status |= busy
+	}
+	c.mu.Unlock()
+	return ready
+}
+
+// enqueueSpecial is the end of enqueue for a cell that is gone or has another kind of mailbox.
+func (c *cell) enqueueSpecial(msg any, sender *Ref) bool {
+	for c.status&closed == 0 {
+		if c.box.push(envelope{msg, sender}, false) {
+			ready := c.status&(busy|suspended) == 0
+			if ready {
+				c.status |= busy
+			}
+			c.mu.Unlock()
+			return ready
+		}
+		room, ok := c.box.(waiter)
+		if !ok || !room.wait(c) { // without the lock meanwhile
+			c.mu.Unlock()
+			c.ref.sys.publishFull(&c.ref, msg, sender)
+			return false
+		}
+	}
+	c.mu.Unlock()
+	c.ref.sys.deadLetter(&c.ref, msg, sender)
+	return false
+}
+
+// enqueueOwn adds a message on the goroutine that runs the cell, which therefore sees it. There is always room.
+func (c *cell) enqueueOwn(msg any, sender *Ref) {
+	c.mu.Lock()
+	if c.status&special != 0 {
+		c.box.push(envelope{msg, sender}, true)
+	} else {
+		c.in = append(c.in, envelope{msg, sender})
+	}
+	c.mu.Unlock()
+}
+
+// waiter is a messageQueue that a sender may wait for.
+type waiter interface {
+	// wait gives the cell's lock back until there may be room, and has it again when it returns. It
+	// reports false when the sender has waited for long enough.
+	wait(c *cell) bool
+}
+
+// enqueueSystem adds a system message, and schedules the cell where that is needed.
+func (c *cell) enqueueSystem(m *sysMsg) {
+	c.mu.Lock()
+	if c.status&closed != 0 {
+		c.mu.Unlock()
+		c.ref.sys.deadSystemMessage(&c.ref, m)
+		return
+	}
+	if c.sysTail == nil {
+		c.sysHead = m
+	} else {
+		c.sysTail.next = m
+	}
+	c.sysTail = m
+	c.sysWaiting.Store(true)
+	ready := c.status&busy == 0
+	c.status |= busy
+	c.mu.Unlock()
+	if ready {
+		c.disp.schedule(c, nil)
+	}
+}
+
+// dequeueSystem takes the first system message.
+func (c *cell) dequeueSystem() *sysMsg {
+	c.mu.Lock()
+	m := c.sysHead
+	if m != nil {
+		c.sysHead, m.next = m.next, nil
+	}
+	if c.sysHead == nil {
+		c.sysTail = nil
+		c.sysWaiting.Store(false)
+	}
+	c.mu.Unlock()
+	return m
+}
+
+// refill takes what has come in since, and reports whether there was anything.
+func (c *cell) refill() bool {
+	c.mu.Lock()
+	ok := c.refillLocked()
+	c.mu.Unlock()
+	return ok
+}
+
+func (c *cell) refillLocked() bool {
+	c.pos = 0
+	if c.status&special != 0 {
+		e, ok := c.box.pop()
+		if !ok {
+			c.out, c.taken = c.out[:0], 0
+			return false
+		}
+		c.out = append(c.out[:0], e)
+		c.taken = 1
+		return true
+	}
+	spare := c.out[:0]
+	if cap(spare) > keep && len(c.in) <= keep {
+		spare = nil
+	}
+	c.in, c.out = spare, c.in
+	c.taken = int32(len(c.out))
+	return len(c.out) > 0
+}
+
+// rest ends a turn with nothing left to do, if that is so: then the cell is idle, and not this
+// goroutine's any more.
+func (c *cell) rest() (idle bool) {
+	c.mu.Lock()
+	switch {
+	case c.sysHead != nil:
+	case c.status&(suspended|closed) != 0, c.pos == len(c.out) && !c.refillLocked():
+		c.status &^= busy
+		c.taken = int32(len(c.out) - c.pos)
+		idle = true
+	}
+	c.mu.Unlock()
+	return idle
+}
+
+// setSuspended lets user messages wait, or not.
+func (c *cell) setSuspended(on bool) {
+	c.mu.Lock()
+	if on {
+		c.status |= suspended
+	} else {
+		c.status &^= suspended
+	}
+	c.mu.Unlock()
+}
+
+// close ends the mailbox. It returns what is left, in order.
+func (c *cell) close() (left []envelope, system *sysMsg) {
+	c.mu.Lock()
+	c.status |= closed
+	system, c.sysHead, c.sysTail = c.sysHead, nil, nil
+	c.sysWaiting.Store(false)
+	left = append(left, c.out[c.pos:]...)
+	left = append(left, c.in...)
+	if c.status&special != 0 {
+		for e, ok := c.box.pop(); ok; e, ok = c.box.pop() {
+			left = append(left, e)
+		}
+		if w, ok := c.box.(interface{ release() }); ok {
+			w.release() // senders that wait for room
+		}
+	}
+	c.in, c.out, c.pos, c.taken = nil, nil, 0, 0
+	c.mu.Unlock()
+	return left, system
+}
+
+// pushFront puts messages before all others, in the order of es. Only the goroutine that runs the
+// cell may call it.
+func (c *cell) pushFront(es []envelope) {
+	if len(es) == 0 {
+		return
+	}
+	if c.status&special != 0 { // the bit never changes
+		c.mu.Lock()
+		for i := len(es) - 1; i >= 0; i-- {
+			c.box.pushFront(es[i])
+		}
+		c.mu.Unlock()
+		return
+	}
+	if n := len(es); n <= c.pos {
+		c.pos -= n
+		copy(c.out[c.pos:], es)
+	} else {
+		rest := c.out[c.pos:]
+		out := make([]envelope, 0, len(es)+len(rest)+4)
+		out = append(append(out, es...), rest...)
+		c.out, c.pos = out, 0
+	}
+	c.mu.Lock()
+	c.taken = int32(len(c.out) - c.pos)
+	c.mu.Unlock()
+}
+
+// depth is how many user messages wait. While the cell runs it may count some that it has handled in
+// this turn.
+func (c *cell) depth() int {
+	c.mu.Lock()
+	n := len(c.in) + int(c.taken)
+	if c.status&special != 0 {
+		n = c.box.len() + int(c.taken)
+	}
+	c.mu.Unlock()
+	return n
+}
+
+func (c *cell) isClosed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.status&closed != 0
+}

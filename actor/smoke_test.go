@@ -1,0 +1,85 @@
+package actor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestSmoke(t *testing.T) {
+	s, err := NewSystem("t", Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Add(100)
+	r := s.MustSpawn(FromFunc(func(ctx *Context, m any) {
+		if m == 13 {
+			ctx.Fail(errors.New("unlucky"))
+		}
+		if m == 14 {
+			panic("x")
+		}
+		wg.Done()
+	}), "a")
+	for i := range 102 {
+		r.Tell(i)
+	}
+	wg.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := GracefulStop(ctx, r, nil); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println(s.Tree(), s.Tree().Children[1])
+	if err := s.Shutdown(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type ping struct{}
+
+func pairs(s *System, n, window, repeat int) time.Duration {
+	var wg sync.WaitGroup
+	wg.Add(n)
+	var cs []*Ref
+	for range n {
+		d := s.MustSpawn(FromFunc(func(ctx *Context, m any) { ctx.Reply(m) }), "")
+		sent, got := 0, 0
+		cs = append(cs, s.MustSpawn(FromFunc(func(ctx *Context, m any) {
+			switch m := m.(type) {
+			case string:
+				p := &ping{}
+				for range window {
+					sent++
+					ctx.Tell(d, p)
+				}
+			case *ping:
+				got++
+				if sent < repeat {
+					sent++
+					ctx.Tell(d, m)
+				} else if got == repeat {
+					wg.Done()
+				}
+			}
+		}), ""))
+	}
+	t := time.Now()
+	for _, c := range cs {
+		c.Tell("go")
+	}
+	wg.Wait()
+	return time.Since(t)
+}
+
+func TestPairs(t *testing.T) {
+	s, _ := NewSystem("t", Config{})
+	for _, x := range [][3]int{{2, 1000, 1000000}, {4, 1000, 1000000}, {8, 1000, 1000000}, {1, 1, 200000}, {4, 1, 200000}, {50000, 10, 100}} {
+		d := pairs(s, x[0], min(x[1], x[2]), x[2])
+		fmt.Printf("%v: %.1f M/s %.1f ns\n", x, float64(2*x[0]*x[2])/d.Seconds()/1e6, float64(d)/float64(2*x[0]*x[2]))
+	}
+}
