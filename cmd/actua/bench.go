@@ -60,6 +60,9 @@ machine, one after the other.`,
 		a.benchPingPongCommand(), a.benchSpawnCommand(), a.benchAskCommand(), a.benchFanInCommand(), comesLater("remote-ping-pong"))
 }
 
+// mostRepeat would take an hour and more; above it counts of messages could overflow.
+const mostRepeat = 1_000_000_000_000
+
 // benchFlags are those that several of the benchmarks have.
 type benchFlags struct {
 	repeat  int64
@@ -82,6 +85,8 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 		return aboveZero("rounds", f.rounds, 5)
 	case cmd.Flags().Lookup("repeat") != nil && f.repeat < 1:
 		return aboveZero("repeat", f.repeat, 1000)
+	case f.repeat > mostRepeat:
+		return usage("--repeat %d: at most %d", f.repeat, int64(mostRepeat))
 	case f.timeout <= 0:
 		return usage("--timeout %v: a time above zero is wanted, such as 10s", f.timeout)
 	}
