@@ -95,7 +95,7 @@ func askRepeatedly(to *actor.Ref, n int64, keep *[]time.Duration, stop <-chan st
 			}
 		}
 		begin := time.Now()
-		if _, err := actor.AskTimeout(to, question, askTimeout); err != nil {
+		if _, err := actor.AskFor[*message](to, question, askTimeout); err != nil {
 			return asked, err
 		}
 		if keep != nil && len(*keep) < cap(*keep) {

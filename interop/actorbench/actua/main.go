@@ -165,7 +165,7 @@ func (p *peer) Ask() func(int, int, []int64) {
 	return func(_, n int, lat []int64) {
 		for i := range n {
 			t := time.Now()
-			if _, err := actor.AskTimeout(to, m, 5*time.Second); err != nil {
+			if _, err := actor.AskFor[*msg](to, m, 5*time.Second); err != nil {
 				panic(err)
 			}
 			if lat != nil {
