@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 )
 
 // cell is a local actor: its mailbox, its place in the tree, and what runs it. One goroutine at a time
@@ -14,14 +15,17 @@ type cell struct {
 	// The mailbox: see mailbox.go. Under mu.
 	mu               sync.Mutex
 	status           uint8
+	small            uint8 // batches in a row that needed little of the room there is
 	taken            int32 // messages in out, for depth
 	in               []envelope
 	sysHead, sysTail *sysMsg
 	sysWaiting       atomic.Bool // sysHead is not nil; read without the lock
 
 	out      []envelope
-	pos      int   // the next of out
-	suspends int32 // how often suspended and not yet resumed
+	pos      int     // the next of out
+	handled  int     // those of out before it are cleared
+	plain    uintptr // the type of a message that went to the actor: the next is often of the same
+	suspends int32   // how often suspended and not yet resumed
 	state    lifeState
 	lives    uint32 // restarts so far: see continuation
 	running  bool   // a function of the user's is being called
@@ -137,9 +141,10 @@ func (c *cell) part(left *int, until time.Time) (end outcome) {
 		if c.sysWaiting.Load() {
 			c.handleSystem()
 		}
-		if c.suspends > 0 || c.pos == len(c.out) || c.state == stopped {
+		if c.pos >= len(c.out) || c.suspends > 0 || c.state == stopped {
 			w := c.w
-			c.w, c.msg, c.sender = nil, nil, nil
+			c.w = nil
+			c.forget()
 			if c.rest() {
 				ours = false
 				return idle
@@ -148,17 +153,32 @@ func (c *cell) part(left *int, until time.Time) (end outcome) {
 			continue
 		}
 		if *left <= 0 || (!until.IsZero() && !time.Now().Before(until)) {
-			c.msg, c.sender = nil, nil
+			c.forget()
 			return yield
 		}
 		e := &c.out[c.pos]
 		c.pos++
-		c.msg, c.sender = e.msg, e.sender
-		*e = envelope{}
 		*left--
-		c.handle()
+		c.msg, c.sender = e.msg, e.sender
+		if typeOf(e.msg) == c.plain {
+			c.receive()
+		} else {
+			c.handle()
+		}
 	}
 }
+
+// forget lets go of the messages that this turn has handled.
+func (c *cell) forget() {
+	c.msg, c.sender = nil, nil
+	if c.handled < c.pos {
+		clear(c.out[c.handled:c.pos])
+		c.handled = c.pos
+	}
+}
+
+// typeOf is what tells the dynamic types of messages apart: the first word of an interface value.
+func typeOf(msg any) uintptr { return *(*uintptr)(unsafe.Pointer(&msg)) }
 
 // recovered makes a failure of the actor of what its code panicked with. r is nil when the code has
 // ended its goroutine.
@@ -175,7 +195,7 @@ func (c *cell) recovered(r any) outcome {
 	return caught
 }
 
-// handle handles the user message c.msg.
+// handle handles the user message c.msg, which may be one that the runtime answers itself.
 func (c *cell) handle() {
 	switch m := c.msg.(type) {
 	case PoisonPill:
@@ -200,6 +220,7 @@ func (c *cell) handle() {
 		c.continueWith(m)
 		return
 	}
+	c.plain = typeOf(c.msg)
 	c.receive()
 }
 
