@@ -25,6 +25,7 @@ type cell struct {
 	state    lifeState
 	lives    uint32 // restarts so far: see continuation
 	running  bool   // a function of the user's is being called
+	counted  bool   // among the actors that were started
 	box      messageQueue
 	disp     *dispatcher
 	w        *worker // that runs the cell now
@@ -106,6 +107,9 @@ const (
 // turn handles messages until none is left or the dispatcher's share is used up. It reports whether the
 // cell has to be scheduled again.
 func (c *cell) turn(w *worker) (again bool) {
+	if m := c.disp.meters; m != nil {
+		return c.meteredTurn(w, m)
+	}
 	left := c.disp.throughput
 	var until time.Time
 	if d := c.disp.deadline; d > 0 {

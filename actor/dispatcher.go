@@ -55,6 +55,7 @@ type dispatcher struct {
 	name       string
 	throughput int
 	deadline   time.Duration
+	meters     *meters // nil without Config.Meter
 }
 
 // runner finds a goroutine for a cell that has become ready.
