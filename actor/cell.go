@@ -106,11 +106,13 @@ const (
 
 // turn handles messages until none is left or the dispatcher's share is used up. It reports whether the
 // cell has to be scheduled again.
-func (c *cell) turn(w *worker) (again bool) {
+func (c *cell) turn(w *worker) (again bool) { return c.turnOf(w, c.disp.throughput) }
+
+// turnOf is a turn of at most so many messages.
+func (c *cell) turnOf(w *worker, left int) (again bool) {
 	if m := c.disp.meters; m != nil {
-		return c.meteredTurn(w, m)
+		return c.meteredTurn(w, m, left)
 	}
-	left := c.disp.throughput
 	var until time.Time
 	if d := c.disp.deadline; d > 0 {
 		until = time.Now().Add(d)
@@ -129,8 +131,9 @@ func (c *cell) turn(w *worker) (again bool) {
 
 // part handles messages until one of them fails.
 func (c *cell) part(left *int, until time.Time) (end outcome) {
+	ours := true // once the cell is idle, another goroutine may run it
 	defer func() {
-		if c.running {
+		if ours && c.running {
 			end = c.recovered(recover())
 		}
 	}()
@@ -142,6 +145,7 @@ func (c *cell) part(left *int, until time.Time) (end outcome) {
 			w := c.w
 			c.w, c.msg, c.sender = nil, nil, nil
 			if c.rest() {
+				ours = false
 				return idle
 			}
 			c.w = w

@@ -260,8 +260,8 @@ func (m *meters) handled(class string, took time.Duration) {
 
 // meteredTurn is turn with the time of each message taken: it asks for the messages one by one. After the last
 // the cell is not ours any more, so nothing of it is touched but what never changes.
-func (c *cell) meteredTurn(w *worker, m *meters) (again bool) {
-	left, props := c.disp.throughput, c.props
+func (c *cell) meteredTurn(w *worker, m *meters, left int) (again bool) {
+	props := c.props
 	var until time.Time
 	if d := c.disp.deadline; d > 0 {
 		until = time.Now().Add(d)

@@ -27,6 +27,7 @@ type pool struct {
 	idlers   atomic.Int32 // len(idle)
 	spinning atomic.Int32 // workers that look for work before they sleep: 0 or 1
 	watch    watchman
+	woken    *atomic.Bool // a goroutine was made ready that wants this processor
 }
 
 // worker is one queue of a pool. Its goroutine holds mu just to take a cell out or put one in.
@@ -63,8 +64,8 @@ const (
 	spinYield = 64   // looks between two offers of the processor to others
 )
 
-func newPool(n int) *pool {
-	p := &pool{stuck: make(map[lostTurn]turnInfo)}
+func newPool(n int, woken *atomic.Bool) *pool {
+	p := &pool{woken: woken, stuck: make(map[lostTurn]turnInfo)}
 	for range n {
 		w := &worker{pool: p, wake: make(chan struct{}, 1), patience: minSpins}
 		p.workers = append(p.workers, w)
@@ -224,9 +225,6 @@ func (w *worker) find(epoch uint32) *cell {
 		return c
 	}
 	for {
-		if c := w.look(); c != nil {
-			return c
-		}
 		if c := w.spin(); c != nil {
 			return c
 		}
@@ -357,12 +355,16 @@ func (w *worker) steal(v *worker) *cell {
 func (w *worker) spin() *cell {
 	p := w.pool
 	if len(p.workers) < 2 || !p.spinning.CompareAndSwap(0, 1) {
-		return nil
+		return w.look()
 	}
-	var c *cell
-	for i := uint32(0); i < w.patience && c == nil; i++ {
+	c := w.look()
+	if c == nil && p.woken.Load() {
+		p.woken.Store(false)
+		runtime.Gosched()
+	}
+	for i := uint32(1); i < w.patience && c == nil; i++ {
 		if i%spinYield == 0 {
-			runtime.Gosched() // whoever this worker has just woken gets its processor
+			runtime.Gosched()
 		}
 		pause()
 		if p.waiting.Load() > 0 || i%spinYield == 0 {
