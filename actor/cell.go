@@ -29,6 +29,7 @@ type cell struct {
 	state    lifeState
 	lives    uint32 // restarts so far: see continuation
 	running  bool   // a function of the user's is being called
+	counted  bool   // among the actors that were started
 	box      messageQueue
 	disp     *dispatcher
 	w        *worker // that runs the cell now
@@ -113,6 +114,9 @@ func (c *cell) turn(w *worker) (again bool) { return c.turnOf(w, c.disp.throughp
 
 // turnOf is a turn of at most so many messages.
 func (c *cell) turnOf(w *worker, left int) (again bool) {
+	if m := c.disp.meters; m != nil {
+		return c.meteredTurn(w, m, left)
+	}
 	var until time.Time
 	if d := c.disp.deadline; d > 0 {
 		until = time.Now().Add(d)

@@ -85,6 +85,7 @@ func (c *cell) fail(cause error, child *Ref) {
 	x := c.more()
 	if child == nil {
 		child = x.judging
+		c.ref.sys.failed(c)
 	}
 	x.judging = nil
 	if child == nil {
@@ -266,6 +267,12 @@ func (c *cell) afterStop() {
 	c.state = stopped
 	left, system := c.close()
 	sys := c.ref.sys
+	defer func() { // whatever those who hear of dead letters do
+		c.parent.tellSystem(&sysMsg{kind: sysDeathNotice, ref: &c.ref, existed: true})
+		c.tellWatchers()
+		c.actor, c.become, c.ext, c.msg, c.sender = nil, nil, nil, nil, nil
+		c.kids.Store(nil)
+	}()
 	if c.ext != nil {
 		for _, e := range c.ext.stash {
 			sys.deadLetter(&c.ref, e.msg, e.sender)
@@ -284,11 +291,7 @@ func (c *cell) afterStop() {
 		sys.deadSystemMessage(&c.ref, m)
 		m = next
 	}
-	c.parent.tellSystem(&sysMsg{kind: sysDeathNotice, ref: &c.ref, existed: true})
-	c.tellWatchers()
 	sys.stoppedActor(c)
-	c.actor, c.become, c.ext, c.msg, c.sender = nil, nil, nil, nil, nil
-	c.kids.Store(nil)
 }
 
 // childFailed decides what happens to a child that has failed.
@@ -303,6 +306,7 @@ func (c *cell) childFailed(m *sysMsg) {
 		handled = c.strategy().handleFailure(c, k, m.cause)
 	})
 	if err != nil {
+		c.ref.sys.failed(c)
 		c.fail(fmt.Errorf("the supervisor of %s failed while it dealt with %q: %w", m.ref.path, m.cause, err), m.ref)
 		return
 	}

@@ -27,6 +27,12 @@ type System struct {
 	root         *cell
 	user, system *cell
 
+	lost       losses
+	limit      lineLimit
+	counts     counts
+	meters     *meters // nil without Config.Meter
+	extensions extensions
+
 	temps     sync.Map // name below /temp to *Ref: pending asks that somebody knows by name
 	tempNames atomic.Uint64
 
@@ -58,6 +64,8 @@ func NewSystem(name string, cfg Config) (*System, error) {
 	s.clock = clockOr(s.clock)
 	s.scheduler = newScheduler(s.clock, 0, 0, s.scheduledFailed)
 	s.events = newEventStream(s)
+	s.lost.init()
+	s.startMeter()
 	s.deadLetters = s.newRef(deadLetters{}, "/deadLetters")
 	s.nobodysChild = s.newRef(nobody{s}, "")
 	s.tempDir = s.newRef(tempDir{}, "/temp")
@@ -111,13 +119,12 @@ func newUID() int32 { return 1 + rand.Int32N(1<<31-2) }
 
 // scheduledFailed is told of a scheduled function that panicked.
 func (s *System) scheduledFailed(err error, stack []byte) {
-	s.log.Error("a scheduled function failed", slog.Any("error", err), slog.String("stack", string(stack)))
+	s.logLimited(slog.LevelError, "a scheduled function failed", slog.Any("error", err), slog.String("stack", string(stack)))
 }
 
 // refuseNil deals with a nil message.
 func (s *System) refuseNil(to, sender *Ref) {
-	s.log.Warn("a nil message was not delivered", slog.String("to", to.path), slog.String("from", pathOf(sender)))
-	s.events.Publish(Dropped{Reason: "a message cannot be nil", Sender: sender, Recipient: to})
+	s.drop(to, nil, sender, "a message cannot be nil")
 }
 
 func pathOf(r *Ref) string {
