@@ -27,6 +27,8 @@ func (s *System) deadLetter(to *Ref, msg any, sender *Ref) {
 		return
 	case *timerMessage, *continuation:
 		return // of no interest to anybody
+	case DeadLetter, SuppressedDeadLetter:
+		return // somebody who subscribed to them, and has no room or is gone
 	}
 	if sender != nil {
 		if p, ok := sender.t.(*promise); ok {
@@ -43,12 +45,14 @@ func (s *System) deadLetter(to *Ref, msg any, sender *Ref) {
 
 func (s *System) identifyNobody(m Identify, sender *Ref) {
 	if sender != nil {
-		sender.Tell(ActorIdentity{MessageID: m.MessageID})
+		sender.tellNow(ActorIdentity{MessageID: m.MessageID}, nil) // this may be anybody's goroutine
 	}
 }
 
 // publishFull deals with a message for which a bounded mailbox had no room in time.
-func (s *System) publishFull(to *Ref, msg any, sender *Ref) { s.deadLetter(to, msg, sender) }
+func (s *System) publishFull(to *Ref, msg any, sender *Ref) {
+	s.deadLetter(to, unwrapped(msg), sender)
+}
 
 func (s *System) unhandled(to *Ref, msg any, sender *Ref) {
 	s.events.Publish(UnhandledMessage{Message: msg, Sender: sender, Recipient: to})

@@ -87,7 +87,7 @@ func (p *Props) WithMailbox(m Mailbox) *Props { q := *p; q.mailbox = m; return &
 func (p *Props) WithSupervisor(s Strategy) *Props { q := *p; q.strategy = &s; return &q }
 
 // WithStashCapacity bounds how many messages an actor may have stashed: one more is a failure ([ErrStashFull]).
-// 0 is no bound, as in Akka.NET.
+// 0 and -1 are no bound, as in Akka.NET.
 func (p *Props) WithStashCapacity(n int) *Props { q := *p; q.stash = n; return &q }
 
 // WithClass names the class of the actors, for [System.Tree], metrics and remote deployment. The default is
@@ -126,6 +126,9 @@ func (p *Props) check(s *System) error {
 	}
 	if p.dispatcher != "" && s.dispatchers[p.dispatcher] == nil {
 		return fmt.Errorf("actor: there is no dispatcher %q in the configuration", p.dispatcher)
+	}
+	if p.stash < -1 {
+		return fmt.Errorf("actor: a stash cannot have a capacity of %d", p.stash)
 	}
 	return p.mailbox.check()
 }

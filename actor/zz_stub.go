@@ -41,11 +41,6 @@ func (s *System) stoppedActor(c *cell)         {}
 func (s *System) countDeadLetter()             {}
 func (s *System) finishDeadLetters()           {}
 
-type Mailbox struct{}
-
-func (m Mailbox) make() messageQueue { return nil }
-func (m Mailbox) check() error       { return nil }
-
 const nameAlphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+~"
 
 func autoName(n uint64) string {
