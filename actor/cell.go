@@ -171,7 +171,11 @@ func (c *cell) part(left *int, until time.Time) (end outcome) {
 func (c *cell) recovered(r any) outcome {
 	c.running = inNothing
 	if c.msg != nil {
-		c.more().failing = c.msg
+		x := c.more()
+		x.failing = c.msg
+		if x.timeout != nil {
+			x.timeout.handled(c) // it may be resumed
+		}
 	}
 	if r == nil {
 		c.fail(errGoexit, nil)
@@ -204,6 +208,9 @@ func (c *cell) handle() {
 		return
 	case *continuation:
 		c.continueWith(m)
+		return
+	case *receiveTimeoutMessage:
+		c.timedOut(m)
 		return
 	}
 	c.receive()

@@ -25,7 +25,7 @@ func (s *System) deadLetter(to *Ref, msg any, sender *Ref) {
 	case *selectionMessage:
 		m.nobody(s, to, sender)
 		return
-	case *timerMessage, *continuation:
+	case *timerMessage, *continuation, *receiveTimeoutMessage:
 		return // of no interest to anybody
 	case DeadLetter, SuppressedDeadLetter:
 		return // somebody who subscribed to them, and has no room or is gone

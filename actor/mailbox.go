@@ -182,7 +182,7 @@ func (c *cell) enqueueOwn(msg any, sender *Ref) {
 func (c *cell) enqueueNow(msg any, sender *Ref) {
 	p := noWait
 	switch msg.(type) {
-	case *continuation:
+	case *continuation, *receiveTimeoutMessage:
 		p = needed
 	}
 	c.mu.Lock()

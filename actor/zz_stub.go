@@ -20,11 +20,6 @@ type selectionMessage struct{}
 
 func (m *selectionMessage) nobody(s *System, to, sender *Ref) {}
 
-type receiveTimeout struct{}
-
-func (t *receiveTimeout) stop()           {}
-func (t *receiveTimeout) handled(c *cell) {}
-
 type asyncWork struct{}
 type logCache struct{}
 
