@@ -28,8 +28,8 @@ type cell struct {
 	suspends int32   // how often suspended and not yet resumed
 	state    lifeState
 	lives    uint32 // restarts so far: see continuation
-	running  bool   // a function of the user's is being called
-	counted  bool   // among the actors that were started
+	running  runState
+	counted  bool // among the actors that were started
 	box      messageQueue
 	disp     *dispatcher
 	w        *worker // that runs the cell now
@@ -79,6 +79,16 @@ const (
 	alive
 	stopping // waits for its children to stop
 	stopped
+)
+
+// runState says whether a function of the user's is being called.
+type runState uint8
+
+const (
+	inNothing  runState = iota
+	inReceive           // as the handler of a message
+	hasStashed          // the same, and the message was stashed
+	inHook              // as something else
 )
 
 // newCell makes a cell that has nothing to do yet.
@@ -137,7 +147,7 @@ func (c *cell) turnOf(w *worker, left int) (again bool) {
 func (c *cell) part(left *int, until time.Time) (end outcome) {
 	ours := true // once the cell is idle, another goroutine may run it
 	defer func() {
-		if ours && c.running {
+		if ours && c.running != inNothing {
 			end = c.recovered(recover())
 		}
 	}()
@@ -187,9 +197,13 @@ func typeOf(msg any) uintptr { return *(*uintptr)(unsafe.Pointer(&msg)) }
 // recovered makes a failure of the actor of what its code panicked with. r is nil when the code has
 // ended its goroutine.
 func (c *cell) recovered(r any) outcome {
-	c.running = false
+	c.running = inNothing
 	if c.msg != nil {
-		c.more().failing = c.msg
+		x := c.more()
+		x.failing = c.msg
+		if x.timeout != nil {
+			x.timeout.handled(c) // it may be resumed
+		}
 	}
 	if r == nil {
 		c.fail(errGoexit, nil)
@@ -223,6 +237,9 @@ func (c *cell) handle() {
 	case *continuation:
 		c.continueWith(m)
 		return
+	case *receiveTimeoutMessage:
+		c.timedOut(m)
+		return
 	}
 	c.plain = typeOf(c.msg)
 	c.receive()
@@ -230,13 +247,13 @@ func (c *cell) handle() {
 
 // receive calls the actor with c.msg.
 func (c *cell) receive() {
-	c.running = true
+	c.running = inReceive
 	if c.become != nil {
 		c.become((*Context)(c), c.msg)
 	} else {
 		c.actor.Receive((*Context)(c), c.msg)
 	}
-	c.running = false
+	c.running = inNothing
 	if c.ext != nil && c.ext.timeout != nil {
 		c.ext.timeout.handled(c)
 	}
@@ -284,14 +301,14 @@ func (c *cell) sendFrom(to *Ref, msg any, sender *Ref) {
 // as an error. Where it ends its goroutine instead, call does not return: what has to happen in any case
 // is deferred by the caller, and the cell then fails in part.
 func (c *cell) call(f func()) (err error) {
-	c.running = true
+	c.running = inHook
 	defer func() {
 		if r := recover(); r != nil {
-			c.running = false
+			c.running = inNothing
 			err = panicError(r)
 		}
 	}()
 	f()
-	c.running = false
+	c.running = inNothing
 	return nil
 }

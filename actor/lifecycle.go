@@ -153,7 +153,7 @@ func (c *cell) recreate(cause error) {
 
 // dropActor forgets the actor and all that belongs to this one incarnation of it.
 func (c *cell) dropActor() {
-	c.running = false
+	c.running = inNothing
 	c.lives++
 	c.actor, c.become = nil, nil
 	c.msg, c.sender = nil, nil
@@ -170,11 +170,7 @@ func (c *cell) dropActor() {
 		x.timeout = nil
 	}
 	c.dropAsync()
-	if len(x.stash) > 0 {
-		stash := x.stash
-		x.stash = nil
-		c.pushFront(stash)
-	}
+	c.unstashAll()
 }
 
 // finishRecreate is the second half of a restart.
@@ -263,7 +259,7 @@ func (c *cell) finishTerminate() {
 
 // afterStop makes the mailbox's rest dead letters, and tells the parent, then those who watch.
 func (c *cell) afterStop() {
-	c.running = false
+	c.running = inNothing
 	c.state = stopped
 	left, system := c.close()
 	sys := c.ref.sys

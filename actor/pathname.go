@@ -64,3 +64,17 @@ var nameBytes = func() (t [256]bool) {
 	}
 	return t
 }()
+
+const nameAlphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+~"
+
+// autoName is the n-th name that the runtime gives: $ and the number, least significant digit first, as Akka.NET
+// writes it.
+func autoName(n uint64) string {
+	b := append(make([]byte, 0, 12), '$')
+	for {
+		b = append(b, nameAlphabet[n&63])
+		if n >>= 6; n == 0 {
+			return string(b)
+		}
+	}
+}
