@@ -360,8 +360,9 @@ func (w *worker) spin() *cell {
 	p.spinning.Store(0)
 	if c == nil {
 		c = w.look() // nobody was woken while this one was spinning
-	} else if p.waiting.Load() > 0 && p.idlers.Load() > 0 {
-		p.wakeOne()
+	}
+	if c != nil && p.waiting.Load() > 0 && p.idlers.Load() > 0 {
+		p.wakeOne() // what came meanwhile and this one does not take
 	}
 	return c
 }
