@@ -23,7 +23,8 @@ type cell struct {
 	pos      int   // the next of out
 	suspends int32 // how often suspended and not yet resumed
 	state    lifeState
-	running  bool // a function of the user's is being called
+	lives    uint32 // restarts so far: see continuation
+	running  bool   // a function of the user's is being called
 	box      messageQueue
 	disp     *dispatcher
 	w        *worker // that runs the cell now
@@ -51,7 +52,7 @@ type extension struct {
 	watch      watches
 	failing    any // the message that failed
 	stash      []envelope
-	timers     *timers
+	timers     *Timers
 	timeout    *receiveTimeout
 	async      *asyncWork
 	log        *logCache
@@ -191,6 +192,9 @@ func (c *cell) handle() {
 	case *selectionMessage:
 		c.route(m)
 		return
+	case *continuation:
+		c.continueWith(m)
+		return
 	}
 	c.receive()
 }
@@ -206,6 +210,17 @@ func (c *cell) receive() {
 	c.running = false
 	if c.ext != nil && c.ext.timeout != nil {
 		c.ext.timeout.handled(c)
+	}
+}
+
+// timerFired hands the message of a timer to the actor, unless the timer was cancelled meanwhile.
+func (c *cell) timerFired(m *timerMessage) {
+	if c.ext == nil || c.ext.timers == nil {
+		return
+	}
+	if msg, ok := c.ext.timers.accept(m); ok {
+		c.msg = msg
+		c.receive()
 	}
 }
 

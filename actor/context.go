@@ -160,6 +160,15 @@ func (x *Context) UnbecomeStacked() {
 	m.behaviours = m.behaviours[:n-1]
 }
 
+// Timers are the actor's timers. A restart and a stop cancel them.
+func (x *Context) Timers() *Timers {
+	m := (*cell)(x).more()
+	if m.timers == nil {
+		m.timers = newTimers(x.ref.sys.scheduler, &x.ref)
+	}
+	return m.timers
+}
+
 // DefaultPreRestart is what happens before a restart where the actor has no PreRestart: the children are stopped,
 // and PostStop is called.
 func (x *Context) DefaultPreRestart() {

@@ -25,8 +25,13 @@ func (s *System) deadLetter(to *Ref, msg any, sender *Ref) {
 	case *selectionMessage:
 		m.nobody(s, to, sender)
 		return
-	case *timerMessage:
+	case *timerMessage, *continuation:
 		return // of no interest to anybody
+	}
+	if sender != nil {
+		if p, ok := sender.t.(*promise); ok {
+			p.lost(to)
+		}
 	}
 	if _, ok := msg.(DeadLetterSuppression); ok {
 		s.events.Publish(SuppressedDeadLetter{Message: msg, Sender: sender, Recipient: to})

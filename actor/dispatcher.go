@@ -69,6 +69,12 @@ type runner interface {
 	running(report func(c *cell, goroutine uint64, since time.Duration))
 }
 
+// spinningNow reports whether a goroutine looks for work at this moment, and would run a cell at once.
+func (d *dispatcher) spinningNow() bool {
+	p, ok := d.runner.(*pool)
+	return ok && p.spinning.Load() != 0
+}
+
 const defaultThroughput = 30
 
 func (d DispatcherConfig) make(name string) (*dispatcher, error) {

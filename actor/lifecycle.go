@@ -149,6 +149,7 @@ func (c *cell) recreate(cause error) {
 // dropActor forgets the actor and all that belongs to this one incarnation of it.
 func (c *cell) dropActor() {
 	c.running = false
+	c.lives++
 	c.actor, c.become = nil, nil
 	c.msg, c.sender = nil, nil
 	x := c.ext

@@ -86,6 +86,24 @@ func (c *cell) enqueueOwn(msg any, sender *Ref) {
 	c.mu.Unlock()
 }
 
+// enqueueNow adds a message to a special mailbox without waiting for room.
+func (c *cell) enqueueNow(msg any, sender *Ref) {
+	c.mu.Lock()
+	if c.status&closed != 0 || !c.box.push(envelope{msg, sender}, false) {
+		c.mu.Unlock()
+		c.ref.sys.deadLetter(&c.ref, msg, sender)
+		return
+	}
+	ready := c.status&(busy|suspended) == 0
+	if ready {
+		c.status |= busy
+	}
+	c.mu.Unlock()
+	if ready {
+		c.disp.schedule(c, nil)
+	}
+}
+
 // waiter is a messageQueue that a sender may wait for.
 type waiter interface {
 	// wait gives the cell's lock back until there may be room, and has it again when it returns. It

@@ -64,3 +64,12 @@ type Dropped struct {
 
 // NotInfluenceReceiveTimeout marks messages that do not count as a message for [Context.SetReceiveTimeout].
 type NotInfluenceReceiveTimeout interface{ NotInfluenceReceiveTimeout() }
+
+// StatusSuccess is a reply that says that what was asked for has been done (Akka.NET: Status.Success).
+type StatusSuccess struct{ Status any }
+
+// StatusFailure is a reply that says that it has not: an ask fails with Cause (Akka.NET: Status.Failure).
+type StatusFailure struct {
+	Cause error
+	State any
+}

@@ -1,6 +1,7 @@
 package actor
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,6 +44,8 @@ type worker struct {
 	now       *cell // in its turn; nil between turns
 	turns     uint32
 	goroutine uint64
+
+	patience uint32 // of spin; its goroutine's
 }
 
 // lostTurn is the turn of a goroutine whose worker was given away at the end of its epoch.
@@ -54,13 +57,16 @@ type lostTurn struct {
 const (
 	maxHops    = 128 // after so many, next waits behind the queue once
 	commonEach = 61  // after so many turns the common queue goes first
-	spins      = 20  // looks for work before a worker sleeps
+
+	minSpins  = 8    // looks for work before a worker sleeps, where it was in vain lately
+	maxSpins  = 1024 // and where it was not: about 20 microseconds
+	spinYield = 64   // looks between two offers of the processor to others
 )
 
 func newPool(n int) *pool {
 	p := &pool{stuck: make(map[lostTurn]turnInfo)}
 	for range n {
-		w := &worker{pool: p, wake: make(chan struct{}, 1)}
+		w := &worker{pool: p, wake: make(chan struct{}, 1), patience: minSpins}
 		p.workers = append(p.workers, w)
 		p.idle = append(p.idle, w)
 	}
@@ -346,23 +352,32 @@ func (w *worker) steal(v *worker) *cell {
 	return got[0]
 }
 
-// spin looks for work for some microseconds more: often it comes just then, and to wake a goroutine is dearer.
+// spin looks for work for some microseconds more: often it comes just then, and to wake a goroutine is dearer. How
+// long depends on whether that was of use lately.
 func (w *worker) spin() *cell {
 	p := w.pool
 	if len(p.workers) < 2 || !p.spinning.CompareAndSwap(0, 1) {
 		return nil
 	}
 	var c *cell
-	for i := 0; i < spins && c == nil; i++ {
+	for i := uint32(0); i < w.patience && c == nil; i++ {
+		if i%spinYield == 0 {
+			runtime.Gosched() // whoever this worker has just woken gets its processor
+		}
 		pause()
-		c = w.look()
+		if p.waiting.Load() > 0 || i%spinYield == 0 {
+			c = w.look()
+		}
 	}
 	p.spinning.Store(0)
 	if c == nil {
+		w.patience = max(w.patience/2, minSpins)
 		c = w.look() // nobody was woken while this one was spinning
+	} else {
+		w.patience = min(2*w.patience, maxSpins)
 	}
 	if c != nil && p.waiting.Load() > 0 && p.idlers.Load() > 0 {
-		p.wakeOne() // what came meanwhile and this one does not take
+		p.wakeOne() // for what came meanwhile and this one does not take
 	}
 	return c
 }

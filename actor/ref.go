@@ -1,6 +1,7 @@
 package actor
 
 import (
+	"strings"
 	"sync/atomic"
 )
 
@@ -72,12 +73,25 @@ func (r *Ref) Equal(o *Ref) bool {
 	return r.uid == o.uid && r.path == o.path && r.sys == o.sys && r.address() == o.address()
 }
 
-// Name is the last element of the path.
-func (r *Ref) Name() string {
-	for i := len(r.path) - 1; i >= 0; i-- {
-		if r.path[i] == '/' {
-			return r.path[i+1:]
-		}
+// elements is the path without the address.
+func (r *Ref) elements() string {
+	if p, ok := r.t.(interface{ elements() string }); ok {
+		return p.elements()
 	}
 	return r.path
+}
+
+// tellNow is TellFrom that never waits: where a bounded mailbox is full, the message is a dead letter at once.
+func (r *Ref) tellNow(msg any, sender *Ref) {
+	if c := r.c; c != nil && c.box != nil {
+		c.enqueueNow(msg, sender)
+		return
+	}
+	r.TellFrom(msg, sender)
+}
+
+// Name is the last element of the path.
+func (r *Ref) Name() string {
+	path := r.elements()
+	return path[strings.LastIndexByte(path, '/')+1:]
 }

@@ -83,3 +83,25 @@ func TestPairs(t *testing.T) {
 		fmt.Printf("%v: %.1f M/s %.1f ns\n", x, float64(2*x[0]*x[2])/d.Seconds()/1e6, float64(d)/float64(2*x[0]*x[2]))
 	}
 }
+
+func TestAskSpeed(t *testing.T) {
+	s, _ := NewSystem("t", Config{})
+	r := s.MustSpawn(FromFunc(func(ctx *Context, m any) { ctx.Reply(m) }), "")
+	for _, n := range []int{1, 1, 64, 64} {
+		var wg sync.WaitGroup
+		t0 := time.Now()
+		m := &ping{}
+		for range n {
+			wg.Go(func() {
+				for range 400000 / n {
+					if _, err := AskFor[*ping](r, m, 5*time.Second); err != nil {
+						panic(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		d := time.Since(t0)
+		fmt.Printf("ask %d: %.2f M/s %.0f ns\n", n, 0.4/d.Seconds(), float64(d)/400000)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -24,6 +25,9 @@ type System struct {
 	nobodysChild *Ref // the parent of the root
 	root         *cell
 	user, system *cell
+
+	temps     sync.Map // name below /temp to *Ref: pending asks that somebody knows by name
+	tempNames atomic.Uint64
 
 	terminating atomic.Bool
 	terminated  chan struct{}
@@ -50,10 +54,8 @@ func NewSystem(name string, cfg Config) (*System, error) {
 		s.log = slog.Default()
 	}
 	s.log = s.log.With(slog.String("system", name))
-	if s.clock == nil {
-		s.clock = realClock{}
-	}
-	s.scheduler = newScheduler(s.clock, s.log)
+	s.clock = clockOr(s.clock)
+	s.scheduler = newScheduler(s.clock, 0, 0, s.scheduledFailed)
 	s.events = newEventStream(s)
 	s.deadLetters = s.newRef(deadLetters{}, "/deadLetters")
 	s.nobodysChild = s.newRef(nobody{s}, "")
@@ -105,6 +107,11 @@ func (s *System) dispatcher(p *Props) *dispatcher {
 // newUID is a random number of 1 to 2^31-2.
 func newUID() int32 { return 1 + rand.Int32N(1<<31-2) }
 
+// scheduledFailed is told of a scheduled function that panicked.
+func (s *System) scheduledFailed(err error, stack []byte) {
+	s.log.Error("a scheduled function failed", slog.Any("error", err), slog.String("stack", string(stack)))
+}
+
 // refuseNil deals with a nil message.
 func (s *System) refuseNil(to, sender *Ref) {
 	s.log.Warn("a nil message was not delivered", slog.String("to", to.path), slog.String("from", pathOf(sender)))
@@ -115,7 +122,7 @@ func pathOf(r *Ref) string {
 	if r == nil {
 		return ""
 	}
-	return r.path
+	return r.elements()
 }
 
 // String names the system as in the address of its actors.

@@ -2,8 +2,6 @@ package actor
 
 import (
 	"fmt"
-	"log/slog"
-	"time"
 )
 
 type Address struct{ Name string }
@@ -13,26 +11,11 @@ func ValidSystemName(n string) error { return nil }
 func ValidName(n string) error       { return nil }
 func (r *Ref) address() Address      { return r.sys.addr }
 
-type Clock interface{ Now() time.Time }
-type realClock struct{}
-
-func (realClock) Now() time.Time { return time.Now() }
-
-type Scheduler struct{}
-
-func newScheduler(c Clock, l *slog.Logger) *Scheduler { return &Scheduler{} }
-func (s *Scheduler) close()                           {}
-
 type EventStream struct{}
 
 func newEventStream(s *System) *EventStream { return &EventStream{} }
 func (e *EventStream) Publish(any)          {}
 
-type timers struct{}
-
-func (t *timers) CancelAll() {}
-
-type timerMessage struct{}
 type selectionMessage struct{}
 
 func (m *selectionMessage) nobody(s *System, to, sender *Ref) {}
@@ -45,7 +28,6 @@ func (t *receiveTimeout) handled(c *cell) {}
 type asyncWork struct{}
 type logCache struct{}
 
-func (c *cell) timerFired(m *timerMessage)   {}
 func (c *cell) route(m *selectionMessage)    {}
 func (c *cell) asyncDone(a *asyncWork)       {}
 func (c *cell) dropAsync()                   {}
