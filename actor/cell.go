@@ -98,21 +98,21 @@ func newCell(sys *System, parent *Ref, path string, uid int32, props *Props) *ce
 	if box := props.mailbox.make(); box != nil {
 		c.box, c.status = box, special
 	}
+	// Its first turn makes the actor (create), and is up to startOn: what comes before that schedules nothing.
+	c.status |= busy
+	c.sysWaiting.Store(true)
 	return c
 }
 
 // startOn makes the actor, on a goroutine of its dispatcher. The first turn of a cell finds it unborn.
-func (c *cell) startOn(w *worker) {
-	c.sysWaiting.Store(true)
-	c.status |= busy // nobody else knows the cell yet
-	c.disp.schedule(c, w)
-}
+func (c *cell) startOn(w *worker) { c.disp.schedule(c, w) }
 
 // outcome of a part of a turn.
 type outcome uint8
 
 const (
-	idle   outcome = iota // nothing left to do: the cell is not ours any more
+	broken outcome = iota // part did not return: a function of the user's panicked or ended the goroutine
+	idle                  // nothing left to do: the cell is not ours any more
 	yield                 // its share is used up, and there is more
 	caught                // a function of the user's failed; the turn goes on
 	exited                // a function of the user's ended the goroutine (runtime.Goexit)
@@ -145,9 +145,8 @@ func (c *cell) turnOf(w *worker, left int) (again bool) {
 
 // part handles messages until one of them fails.
 func (c *cell) part(left *int, until time.Time) (end outcome) {
-	ours := true // once the cell is idle, another goroutine may run it
 	defer func() {
-		if ours && c.running != inNothing {
+		if end == broken && c.running != inNothing { // else another goroutine may be running c by now
 			end = c.recovered(recover())
 		}
 	}()
@@ -160,7 +159,6 @@ func (c *cell) part(left *int, until time.Time) (end outcome) {
 			c.w = nil
 			c.forget()
 			if c.rest() {
-				ours = false
 				return idle
 			}
 			c.w = w

@@ -382,11 +382,12 @@ func (w *worker) spin() *cell {
 	p.spinning.Store(0)
 	if c == nil {
 		w.patience = max(w.patience/2, minSpins)
-		return w.look() // nobody was woken while this one was spinning
+		c = w.look() // nobody was woken while this one was spinning
+	} else {
+		w.patience = min(2*w.patience, maxSpins)
 	}
-	w.patience = min(2*w.patience, maxSpins)
-	if p.waiting.Load() > 0 && p.idlers.Load() > 0 {
-		p.wakeOne()
+	if c != nil && p.waiting.Load() > 0 && p.idlers.Load() > 0 {
+		p.wakeOne() // for what came meanwhile and this one does not take
 	}
 	return c
 }
