@@ -130,20 +130,15 @@ func (w *Wheel) Remove(t *Timer) bool {
 // Advance moves the wheel to now and returns the next timer that is due, nil if there is none: call it
 // until then. Timers come in the order of their deadlines, those of the same deadline in the order in
 // which they were added. A timer with Every is back on the wheel when it is returned, at the first multiple
-// of Every after its deadline that is later than now: no drift, and no burst after a long pause. Between two calls
-// timers may be added and removed. Its work does not depend on how far now is ahead; a now that lies behind changes nothing.
+// of Every after its deadline that is later than now: no drift, and no burst after a long pause. Between two
+// calls timers may be added and removed. Its work does not depend on how far now is ahead; a now that lies
+// behind changes nothing.
 func (w *Wheel) Advance(now time.Duration) *Timer {
-	target := uint64(max(now, 0) / w.tick)
-	for w.due.head == nil {
-		start, lv, ok := w.first()
-		if !ok || start > target {
-			// Nothing lies in between, so no timer's place changes.
-			w.cur = max(w.cur, target)
-			return nil
-		}
-		w.enter(start, lv)
-	}
+	w.Reach(now)
 	t := w.due.head
+	if t == nil {
+		return nil
+	}
 	w.Remove(t)
 	if t.Every > 0 {
 		w.count++
@@ -151,6 +146,21 @@ func (w *Wheel) Advance(now time.Duration) *Timer {
 		w.put(t)
 	}
 	return t
+}
+
+// Reach tells the wheel the time without taking what is due: a timer that is added for this time is then due at
+// the next tick, even if now is the very beginning of one.
+func (w *Wheel) Reach(now time.Duration) {
+	target := uint64(max(now, 0) / w.tick)
+	for w.due.head == nil {
+		start, lv, ok := w.first()
+		if !ok || start > target {
+			// Nothing lies in between, so no timer's place changes.
+			w.cur = max(w.cur, target)
+			return
+		}
+		w.enter(start, lv)
+	}
 }
 
 // Next returns a time at which it is worth calling Advance: no timer is due before it. It is that of the
@@ -206,9 +216,8 @@ func (w *Wheel) first() (start uint64, lv int, ok bool) {
 	return 0, 0, false
 }
 
-// after finds the first slot above s that is not empty. A slot at or below the current one always is.
+// after finds the first slot that is not empty. None is at or below s, the current one.
 func (l *level) after(s uint64) (uint64, bool) {
-	s++
 	for i := s / 64; i < uint64(len(l.used)); i++ {
 		set := l.used[i]
 		if i == s/64 {

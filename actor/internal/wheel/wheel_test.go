@@ -147,6 +147,21 @@ func TestAClockThatStandsStillOrGoesBack(t *testing.T) {
 	}
 }
 
+func TestReach(t *testing.T) {
+	w := New(0, 0)
+	a, b, c := timer("a"), timer("b"), timer("c")
+	w.Add(&a.Timer, time.Hour)
+	w.Reach(time.Minute)
+	if at := w.Add(&b.Timer, time.Minute); at != time.Minute+10*ms {
+		t.Errorf("due at %v, want the next tick", at)
+	}
+	w.Reach(2 * time.Hour) // b is due: that comes first
+	w.Reach(3 * time.Hour)
+	w.Add(&c.Timer, 30*time.Minute)
+	want(t, "nothing is lost", advance(w, 30*time.Minute), "b c")
+	want(t, "nothing is lost", advance(w, 2*time.Hour), "a")
+}
+
 func TestHugeDeadlines(t *testing.T) {
 	for _, w := range []*Wheel{New(0, 0), New(1, 2), New(1, 512), New(3, MaxSlots), New(math.MaxInt64, 8), New(math.MaxInt64-1, 8)} {
 		huge := []time.Duration{math.MaxInt64, math.MaxInt64 - 1, math.MaxInt64 - w.Tick(), math.MaxInt64 / 2}
@@ -209,7 +224,7 @@ func TestRepeating(t *testing.T) {
 		names string
 		next  time.Duration
 	}{
-		{4 * ms, "", 5 * ms}, {5 * ms, "a", 35 * ms}, {36 * ms, "a", 65 * ms}, // no drift
+		{4 * ms, "", 5 * ms}, {5 * ms, "a", 35 * ms}, {36 * ms, "a", 65 * ms}, {95 * ms, "a", 125 * ms}, // no drift
 		{time.Hour + 5*ms, "a", time.Hour + 35*ms}, // no burst
 		{time.Hour + 64*ms, "a", time.Hour + 65*ms},
 	} {
