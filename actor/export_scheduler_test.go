@@ -17,6 +17,17 @@ var (
 	NewTimers    = newTimers
 )
 
+// Letterbox is a recipient that keeps what it gets.
+type Letterbox struct {
+	Got     []any
+	Senders []*Ref
+}
+
+func (i *Letterbox) tellNow(msg any, sender *Ref) {
+	i.Got = append(i.Got, msg)
+	i.Senders = append(i.Senders, sender)
+}
+
 const LingerTicks = lingerTicks
 
 func (s *Scheduler) Add(t *Timer, d time.Duration) bool { return s.add(t, d) }

@@ -82,7 +82,7 @@ func TestSchedulerRejectsMistakes(t *testing.T) {
 	panics(t, "no recipient", "nil reference", func() { b.ScheduleTellOnce(0, nil, 1, nil) })
 	panics(t, "no recipient", "nil reference", func() { b.ScheduleTellRepeatedly(0, ms, nil, 1, nil) })
 	panics(t, "no interval", "not positive", func() { b.ScheduleTellRepeatedly(0, 0, nil, 1, nil) })
-	panics(t, "no message", "nil message", func() { b.ScheduleTell(0, 0, &inbox{}, nil, nil) })
+	panics(t, "no message", "nil message", func() { b.ScheduleTell(0, 0, &actor.Letterbox{}, nil, nil) })
 	if b.Pending() != 0 || b.Armed() {
 		t.Error("a mistake left something behind")
 	}
@@ -196,7 +196,7 @@ func TestAfterClose(t *testing.T) {
 	}
 	pending.Cancel()
 	for _, c := range []*actor.Cancelable{
-		pending, b.ScheduleOnce(0, b.log("late")), b.ScheduleRepeatedly(0, ms, b.log("late")), b.ScheduleTell(0, 0, &inbox{}, 1, nil),
+		pending, b.ScheduleOnce(0, b.log("late")), b.ScheduleRepeatedly(0, ms, b.log("late")), b.ScheduleTell(0, 0, &actor.Letterbox{}, 1, nil),
 	} {
 		if !c.IsCancelled() {
 			t.Error("not cancelled")
@@ -511,32 +511,19 @@ func TestSchedulerAllocations(t *testing.T) {
 	<-s.Close()
 }
 
-// inbox is a recipient that keeps what it gets.
-type inbox struct {
-	got     []any
-	senders []*actor.Ref
-}
-
-func (i *inbox) TellFrom(msg any, sender *actor.Ref) {
-	i.got = append(i.got, msg)
-	i.senders = append(i.senders, sender)
-}
-
-func (i *inbox) Tell(msg any) { i.TellFrom(msg, nil) }
-
 func TestScheduledMessages(t *testing.T) {
 	b := newBench(t)
-	in, sender := &inbox{}, &actor.Ref{}
+	in, sender := &actor.Letterbox{}, &actor.Ref{}
 	b.ScheduleTell(5*ms, 0, in, "once", sender)
 	b.ScheduleTell(5*ms, 0, in, "cancelled", sender).Cancel()
 	c := b.ScheduleTell(ms, 2*ms, in, "again", nil)
 	b.clock.Advance(5 * ms)
 	c.Cancel()
 	b.clock.Advance(time.Second)
-	if got := fmt.Sprint(in.got); got != "[again again once again]" {
+	if got := fmt.Sprint(in.Got); got != "[again again once again]" {
 		t.Errorf("got %s", got)
 	}
-	if in.senders[0] != nil || in.senders[2] != sender {
+	if in.Senders[0] != nil || in.Senders[2] != sender {
 		t.Error("wrong senders")
 	}
 }

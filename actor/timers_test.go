@@ -15,7 +15,7 @@ import (
 // owner is an actor with timers: its mailbox fills by itself, and is emptied by receive.
 type owner struct {
 	*actor.Timers
-	mailbox inbox
+	mailbox actor.Letterbox
 	clock   *testkit.VirtualTime
 	s       *actor.Scheduler
 	t       *testing.T
@@ -30,12 +30,12 @@ func newOwner(t *testing.T) *owner {
 
 // receive is what the actor gets of its mailbox.
 func (o *owner) receive() (got []any) {
-	for _, m := range o.mailbox.got {
+	for _, m := range o.mailbox.Got {
 		if msg, ok := o.Accept(m.(*actor.TimerMessage)); ok {
 			got = append(got, msg)
 		}
 	}
-	o.mailbox.got = nil
+	o.mailbox.Got = nil
 	return got
 }
 
@@ -143,7 +143,7 @@ func TestSingleAndPeriodicTimers(t *testing.T) {
 		t.Errorf("keys: %v", keys)
 	}
 	o.clock.Advance(ms)
-	if !o.IsActive("single") || !strings.Contains(fmt.Sprint(o.mailbox.got[0]), "s (of timer single)") {
+	if !o.IsActive("single") || !strings.Contains(fmt.Sprint(o.mailbox.Got[0]), "s (of timer single)") {
 		t.Error("it is active until it is received")
 	}
 	o.want("1 ms", "[s]")
@@ -211,8 +211,8 @@ func TestTimersAtRandom(t *testing.T) {
 func TestTimerAllocations(t *testing.T) {
 	o := newOwner(t)
 	o.StartPeriodicTimer("key", "m", ms)
-	o.mailbox.got = make([]any, 0, 10000)
-	o.mailbox.senders = make([]*actor.Ref, 0, 10000)
+	o.mailbox.Got = make([]any, 0, 10000)
+	o.mailbox.Senders = make([]*actor.Ref, 0, 10000)
 	if n := testing.AllocsPerRun(1000, func() { o.clock.Advance(ms) }); n != 0 {
 		t.Errorf("a message of a periodic timer: %v allocations", n)
 	}
@@ -224,7 +224,7 @@ func TestTimerAllocations(t *testing.T) {
 func BenchmarkStartSingleTimer(b *testing.B) {
 	b.ReportAllocs()
 	s := actor.NewScheduler(nil, 0, 0, nil)
-	timers := actor.NewTimers(s, &inbox{})
+	timers := actor.NewTimers(s, &actor.Letterbox{})
 	for range b.N {
 		timers.StartSingleTimer("key", "m", time.Hour)
 	}
