@@ -28,6 +28,13 @@ func (i *Letterbox) tellNow(msg any, sender *Ref) {
 	i.Senders = append(i.Senders, sender)
 }
 
+// Waiter is the Do of a timer that hears of the end.
+type Waiter struct{ F func() }
+
+func (w Waiter) Run() { panic("a waiter ran") }
+
+func (w Waiter) schedulerClosed() { w.F() }
+
 const LingerTicks = lingerTicks
 
 func (s *Scheduler) Add(t *Timer, d time.Duration) bool { return s.add(t, d) }

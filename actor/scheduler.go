@@ -273,22 +273,39 @@ func (s *Scheduler) report(v any, stack []byte) {
 	}
 }
 
+// lastWord is the Do of a timer of the runtime's own that must hear of it when the scheduler closes, as somebody
+// waits for it who would wait for ever: an ask.
+type lastWord interface {
+	// schedulerClosed is called instead of Run, at most once, without a lock.
+	schedulerClosed()
+}
+
 // close drops all timers and ends the scheduler: no function begins to run after it, but one whose turn has just
-// come. It waits for nothing, so that a scheduled function may call it. The channel is closed as soon as none is
-// running any more.
+// come. It tells each lastWord. It waits for nothing, so that a scheduled function may call it; the channel is closed
+// as soon as none is running any more.
 func (s *Scheduler) close() <-chan struct{} {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.closed {
-		s.closed = true
-		s.quiet = make(chan struct{})
-		s.wheel.Clear()
-		if s.alarm != nil {
-			s.alarm.Stop()
+	if s.closed {
+		s.mu.Unlock()
+		return s.quiet
+	}
+	s.closed = true
+	s.quiet = make(chan struct{})
+	var waiting []lastWord
+	s.wheel.Clear(func(t *wheel.Timer) {
+		if w, ok := t.Do.(lastWord); ok {
+			waiting = append(waiting, w)
 		}
-		if !s.firing {
-			close(s.quiet)
-		}
+	})
+	if s.alarm != nil {
+		s.alarm.Stop()
+	}
+	if !s.firing {
+		close(s.quiet)
+	}
+	s.mu.Unlock()
+	for _, w := range waiting {
+		w.schedulerClosed()
 	}
 	return s.quiet
 }

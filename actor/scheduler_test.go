@@ -208,6 +208,24 @@ func TestAfterClose(t *testing.T) {
 	<-actor.NewScheduler(nil, 0, 0, nil).Close() // one that never had anything to do
 }
 
+func TestCloseTellsThoseWhoWait(t *testing.T) {
+	b := newBench(t)
+	told, gone := actor.Timer{}, actor.Timer{}
+	told.Do = actor.Waiter{F: func() {
+		b.note("told")
+		if !b.Remove(&told) || b.Add(&told, ms) {
+			t.Error("a waiter may use the scheduler: it is closed")
+		}
+	}}
+	gone.Do = actor.Waiter{F: b.log("removed before")}
+	b.Add(&told, time.Hour)
+	b.Add(&gone, time.Hour)
+	b.Remove(&gone)
+	b.Close()
+	b.Close()
+	b.want("0s told")
+}
+
 func TestCloseWhileAFunctionRuns(t *testing.T) {
 	s := actor.NewScheduler(nil, ms, 0, nil)
 	started, end := make(chan struct{}), make(chan struct{})

@@ -173,12 +173,13 @@ func (w *Wheel) Next() (time.Duration, bool) {
 	return w.time(start), ok
 }
 
-// Clear drops all timers: they are not pending any more, and do not keep each other in memory.
-func (w *Wheel) Clear() {
-	w.due.drop()
+// Clear drops all timers: they are not pending any more, and do not keep each other in memory. It tells of each,
+// in no particular order; each may not use the wheel.
+func (w *Wheel) Clear(each func(*Timer)) {
+	w.due.drop(each)
 	for i := range w.levels {
 		for j := range w.levels[i].slots {
-			w.levels[i].slots[j].drop()
+			w.levels[i].slots[j].drop(each)
 		}
 	}
 	w.levels, w.count = nil, 0
