@@ -69,7 +69,8 @@ func TestExtension(t *testing.T) {
 	// An interface, and nil, is a value like others.
 	var asked int
 	null := NewExtension(func(*System) error { asked++; return nil })
-	if null.Of(s1) != nil || null.Of(s1) != nil || asked != 1 {
+	_ = null.Of(s1)
+	if null.Of(s1) != nil || asked != 1 {
 		t.Errorf("asked %d times", asked)
 	}
 	endSystem(t, s1)

