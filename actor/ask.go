@@ -26,6 +26,7 @@ type ReplyTypeError struct {
 	Want  string // the type, as Go writes it
 }
 
+// Error names both types.
 func (e *ReplyTypeError) Error() string {
 	return fmt.Sprintf("actor: the reply is a %T, not a %s", e.Reply, e.Want)
 }
@@ -346,7 +347,7 @@ func (c *cell) continueWith(m *continuation) {
 	if m.life != c.lives {
 		return
 	}
-	c.running = true
+	c.running = inHook
 	m.run((*Context)(c))
-	c.running = false
+	c.running = inNothing
 }

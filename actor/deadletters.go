@@ -28,7 +28,7 @@ func (s *System) deadLetter(to *Ref, msg any, sender *Ref) {
 	case *selectionMessage:
 		m.nobody(s, to, sender)
 		return
-	case *timerMessage, *continuation:
+	case *timerMessage, *continuation, *receiveTimeoutMessage:
 		return // of no interest to anybody
 	case SuppressedDeadLetter:
 		return
@@ -79,12 +79,14 @@ func isNews(msg any) bool {
 
 func (s *System) identifyNobody(m Identify, sender *Ref) {
 	if sender != nil {
-		sender.Tell(ActorIdentity{MessageID: m.MessageID})
+		sender.tellNow(ActorIdentity{MessageID: m.MessageID}, nil) // this may be anybody's goroutine
 	}
 }
 
 // publishFull deals with a message for which a bounded mailbox had no room in time.
-func (s *System) publishFull(to *Ref, msg any, sender *Ref) { s.deadLetter(to, msg, sender) }
+func (s *System) publishFull(to *Ref, msg any, sender *Ref) {
+	s.deadLetter(to, unwrapped(msg), sender)
+}
 
 func (s *System) unhandled(to *Ref, msg any, sender *Ref) {
 	s.lost.unhandled.note(s, to, msg, sender, "")

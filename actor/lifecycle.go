@@ -45,12 +45,13 @@ func (c *cell) suspend() {
 }
 
 func (c *cell) unsuspend() {
-	if c.suspends == 0 {
+	if c.suspends == c.awaiting() {
 		return
 	}
 	if c.suspends--; c.suspends == 0 {
 		c.setSuspended(false)
 	}
+	c.resumeAsync()
 }
 
 func (c *cell) suspendChildren(except *Ref) {
@@ -87,6 +88,9 @@ func (c *cell) fail(cause error, child *Ref) {
 		c.ref.sys.failed(c)
 	}
 	x.judging = nil
+	if child == nil {
+		c.dropAsync() // it belongs to the message that failed
+	}
 	c.suspend()
 	x.failed = &c.ref
 	if child != nil {
@@ -149,7 +153,7 @@ func (c *cell) recreate(cause error) {
 
 // dropActor forgets the actor and all that belongs to this one incarnation of it.
 func (c *cell) dropActor() {
-	c.running = false
+	c.running = inNothing
 	c.lives++
 	c.actor, c.become = nil, nil
 	c.msg, c.sender = nil, nil
@@ -166,11 +170,7 @@ func (c *cell) dropActor() {
 		x.timeout = nil
 	}
 	c.dropAsync()
-	if len(x.stash) > 0 {
-		stash := x.stash
-		x.stash = nil
-		c.pushFront(stash)
-	}
+	c.unstashAll()
 }
 
 // finishRecreate is the second half of a restart.
@@ -259,7 +259,7 @@ func (c *cell) finishTerminate() {
 
 // afterStop makes the mailbox's rest dead letters, system messages first, and tells the parent, then those who watch.
 func (c *cell) afterStop() {
-	c.running = false
+	c.running = inNothing
 	c.state = stopped
 	left, system := c.close()
 	sys := c.ref.sys

@@ -1,7 +1,6 @@
 package actor
 
 import (
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -23,6 +22,7 @@ type System struct {
 
 	deadLetters  *Ref
 	nobodysChild *Ref // the parent of the root
+	tempDir      *Ref // /temp
 	root         *cell
 	user, system *cell
 
@@ -44,6 +44,10 @@ func NewSystem(name string, cfg Config) (*System, error) {
 	if err := ValidSystemName(name); err != nil {
 		return nil, err
 	}
+	addr, err := LocalAddress(name)
+	if err != nil {
+		return nil, err
+	}
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
@@ -52,7 +56,7 @@ func NewSystem(name string, cfg Config) (*System, error) {
 		return nil, err
 	}
 	s := &System{
-		name: name, cfg: cfg, log: cfg.Logger, addr: LocalAddress(name), clock: cfg.Clock,
+		name: name, cfg: cfg, log: cfg.Logger, addr: addr, clock: cfg.Clock,
 		dispatchers: dispatchers, standard: dispatchers[DefaultDispatcher],
 		terminated: make(chan struct{}),
 	}
@@ -67,6 +71,7 @@ func NewSystem(name string, cfg Config) (*System, error) {
 	s.startMeter()
 	s.deadLetters = s.newRef(deadLetters{}, "/deadLetters")
 	s.nobodysChild = s.newRef(nobody{s}, "")
+	s.tempDir = s.newRef(tempDir{}, "/temp")
 	s.startGuardians()
 	return s, nil
 }
@@ -132,5 +137,8 @@ func pathOf(r *Ref) string {
 	return r.elements()
 }
 
-// String names the system as in the address of its actors.
-func (s *System) String() string { return fmt.Sprintf("akka://%s", s.name) }
+// Address is the address of the system's actors.
+func (s *System) Address() Address { return s.addr }
+
+// String is the text of the address: akka://name.
+func (s *System) String() string { return s.addr.String() }
