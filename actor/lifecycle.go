@@ -257,7 +257,7 @@ func (c *cell) finishTerminate() {
 	}
 }
 
-// afterStop makes the mailbox's rest dead letters, and tells the parent, then those who watch.
+// afterStop makes the mailbox's rest dead letters, system messages first, and tells the parent, then those who watch.
 func (c *cell) afterStop() {
 	c.running = inNothing
 	c.state = stopped
@@ -270,22 +270,24 @@ func (c *cell) afterStop() {
 		c.kids.Store(nil)
 	}()
 	if c.ext != nil {
-		for _, e := range c.ext.stash {
-			sys.deadLetter(&c.ref, e.msg, e.sender)
-		}
-		c.ext.stash = nil
 		for _, m := range c.ext.heldBack {
 			sys.deadSystemMessage(&c.ref, m)
 		}
-	}
-	for _, e := range left {
-		sys.deadLetter(&c.ref, e.msg, e.sender)
 	}
 	for m := system; m != nil; {
 		next := m.next
 		m.next = nil
 		sys.deadSystemMessage(&c.ref, m)
 		m = next
+	}
+	if c.ext != nil {
+		for _, e := range c.ext.stash {
+			sys.deadLetter(&c.ref, e.msg, e.sender)
+		}
+		c.ext.stash = nil
+	}
+	for _, e := range left {
+		sys.deadLetter(&c.ref, e.msg, e.sender)
 	}
 	sys.stoppedActor(c)
 }
