@@ -346,7 +346,7 @@ func (c *cell) continueWith(m *continuation) {
 	if m.life != c.lives {
 		return
 	}
-	c.running = true
+	c.running = inHook
 	m.run((*Context)(c))
-	c.running = false
+	c.running = inNothing
 }

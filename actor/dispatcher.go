@@ -56,6 +56,7 @@ type dispatcher struct {
 	name       string
 	throughput int
 	deadline   time.Duration
+	meters     *meters      // nil without Config.Meter
 	askTrust   atomic.Int32 // see promise.spin
 	woken      atomic.Bool  // an asker that slept has its reply
 }

@@ -189,19 +189,24 @@ func (w *worker) serve(epoch uint32) {
 
 // turned ends a turn of c. It reports false when this goroutine does not serve the worker any more.
 func (w *worker) turned(c *cell, epoch uint32, again bool) bool {
+	p := w.pool
 	w.mu.Lock()
 	mine := w.epoch == epoch
+	more := false
 	if mine {
 		w.now = nil
 		if again {
+			more = w.next != nil || w.queue.len() > 0
 			w.queue.push(c)
 		}
 	}
 	w.mu.Unlock()
 	if mine {
+		if more && p.idlers.Load() > 0 && p.spinning.Load() == 0 {
+			p.wakeOne()
+		}
 		return true
 	}
-	p := w.pool
 	p.mu.Lock()
 	delete(p.stuck, lostTurn{w, epoch})
 	p.mu.Unlock()
@@ -322,6 +327,9 @@ func (p *pool) takeCommon(w *worker) *cell {
 		}
 		w.now = c
 		w.mu.Unlock()
+		if n > 0 && p.idlers.Load() > 0 {
+			p.wakeOne()
+		}
 	}
 	return c
 }
@@ -374,11 +382,12 @@ func (w *worker) spin() *cell {
 	p.spinning.Store(0)
 	if c == nil {
 		w.patience = max(w.patience/2, minSpins)
-		return w.look() // nobody was woken while this one was spinning
+		c = w.look() // nobody was woken while this one was spinning
+	} else {
+		w.patience = min(2*w.patience, maxSpins)
 	}
-	w.patience = min(2*w.patience, maxSpins)
-	if p.waiting.Load() > 0 && p.idlers.Load() > 0 {
-		p.wakeOne()
+	if c != nil && p.waiting.Load() > 0 && p.idlers.Load() > 0 {
+		p.wakeOne() // for what came meanwhile and this one does not take
 	}
 	return c
 }

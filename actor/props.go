@@ -89,7 +89,7 @@ func (p *Props) WithMailbox(m Mailbox) *Props { q := *p; q.mailbox = m; return &
 func (p *Props) WithSupervisor(s Strategy) *Props { q := *p; q.strategy = &s; return &q }
 
 // WithStashCapacity bounds how many messages an actor may have stashed: one more is a failure ([ErrStashFull]).
-// 0 is no bound, as in Akka.NET.
+// 0 and -1 are no bound, as in Akka.NET.
 func (p *Props) WithStashCapacity(n int) *Props { q := *p; q.stash = n; return &q }
 
 // WithNonBlocking says that the actors never wait for anything while they handle a message, and take only some
@@ -134,6 +134,9 @@ func (p *Props) check(s *System) error {
 	}
 	if p.dispatcher != "" && s.dispatchers[p.dispatcher] == nil {
 		return fmt.Errorf("actor: there is no dispatcher %q in the configuration", p.dispatcher)
+	}
+	if p.stash < -1 {
+		return fmt.Errorf("actor: a stash cannot have a capacity of %d", p.stash)
 	}
 	return p.mailbox.check()
 }

@@ -33,7 +33,7 @@ func treeSystem(t testing.TB, cfg Config) (*System, <-chan any) {
 }
 
 // spyOn has f called with all that the event stream of s publishes, on the publisher's goroutine.
-func spyOn(s *System, f func(any)) { s.events.spy.Store(&f) }
+func spyOn(s *System, f func(any)) { SubscribeFunc(s, f) }
 
 // next is what comes out of a channel, which must not take long.
 func next[T any](t testing.TB, c <-chan T) T {

@@ -178,7 +178,7 @@ func (s *Strategy) process(c *cell, child *cell, cause error, restart bool) {
 
 func (s *Strategy) giveUp(child *cell, restart bool) {
 	if restart && !s.Quiet {
-		child.ref.sys.log.Error("actor has failed too often and is stopped", slog.String("actor", child.ref.path),
+		child.ref.sys.logLimited(slog.LevelError, "actor has failed too often and is stopped", slog.String("actor", child.ref.path),
 			slog.Int("restarts", max(s.MaxRetries, 0)), slog.Duration("within", s.Within))
 	}
 }
