@@ -649,3 +649,83 @@ func BenchmarkAwait(b *testing.B) {
 		<-done
 	}
 }
+
+// TestAwaitAndStash has a message stashed from within then, and handled again.
+func TestAwaitAndStash(t *testing.T) {
+	causes := make(chan error, 10)
+	s, _ := treeSystem(t, Config{Guardian: decide(Resume, causes)})
+	out := make(chan string, 100)
+	r := s.MustSpawn(FromFunc(func(ctx *Context, msg any) {
+		Await(ctx, func(context.Context) (int, error) { return 0, nil }, func(ctx *Context, _ int, _ error) {
+			switch msg {
+			case "open":
+				ctx.UnstashAll()
+				ctx.Become(func(ctx *Context, msg any) { out <- fmt.Sprint(msg, " ", ctx.HasSender()) })
+			case "twice":
+				ctx.Stash()
+				ctx.Stash()
+			default:
+				ctx.Stash()
+			}
+		})
+	}), "")
+	r.TellFrom(1, s.DeadLetters())
+	r.Tell("twice")
+	r.Tell(2)
+	r.Tell("open")
+	if err := next(t, causes); !errors.Is(err, ErrStashedTwice) {
+		t.Error(err)
+	}
+	wantLife(t, out, "1 true", "twice false", "2 false")
+}
+
+// TestAwaitAndReceiveTimeout has the time-out come while the actor awaits something: then it is not true any more.
+func TestAwaitAndReceiveTimeout(t *testing.T) {
+	s, _ := treeSystem(t, Config{})
+	out := make(chan string, 100)
+	r := s.MustSpawn(FromFunc(func(ctx *Context, msg any) {
+		if msg != "go" {
+			ctx.SetReceiveTimeout(0)
+			out <- fmt.Sprintf("%T", msg)
+			return
+		}
+		self := (*cell)(ctx)
+		ctx.SetReceiveTimeout(time.Millisecond)
+		Await(ctx, func(context.Context) (int, error) {
+			for self.depth() == 0 { // until it waits in the mailbox
+				runtime.Gosched()
+			}
+			return 0, nil
+		}, func(ctx *Context, _ int, _ error) { ctx.Tell(ctx.Self(), 1) })
+	}), "")
+	r.Tell("go")
+	wantLife(t, out, "int") // not the time-out that came first
+	r.Tell("go")
+	wantLife(t, out, "int")
+}
+
+// TestAwaitInContinuation begins in the answer to an ask, where no message is being handled.
+func TestAwaitInContinuation(t *testing.T) {
+	causes := make(chan error, 10)
+	s, _ := treeSystem(t, Config{Guardian: decide(Restart, causes)})
+	echo := s.MustSpawn(FromFunc(func(ctx *Context, msg any) { ctx.Reply(msg) }), "")
+	out := make(chan any, 10)
+	r := s.MustSpawn(FromFunc(func(ctx *Context, msg any) {
+		AskThen(ctx, echo, 1, 0, func(ctx *Context, n int, err error) {
+			Await(ctx, func(context.Context) (int, error) { return n, err }, func(ctx *Context, n int, err error) {
+				out <- ctx.Message()
+				ctx.Reply(n)
+				ctx.Stash()
+			})
+		})
+	}), "")
+	if n, err := Ask[int](t.Context(), r, "x"); n != 1 || err != nil {
+		t.Error(n, err)
+	}
+	if m := next(t, out); m != nil {
+		t.Error(m)
+	}
+	if err := next(t, causes); !errors.Is(err, ErrNothingToStash) {
+		t.Error(err)
+	}
+}
