@@ -26,6 +26,7 @@ type ReplyTypeError struct {
 	Want  string // the type, as Go writes it
 }
 
+// Error names both types.
 func (e *ReplyTypeError) Error() string {
 	return fmt.Sprintf("actor: the reply is a %T, not a %s", e.Reply, e.Want)
 }

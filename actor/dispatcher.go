@@ -190,7 +190,8 @@ func (g *goroutines) stop() {}
 
 // goroutineID is the number that runtime/debug.Stack and a dump of all goroutines give the calling one.
 func goroutineID() (id uint64) {
-	var b [40]byte
+	b := idBuffers.Get().(*[40]byte)
+	defer idBuffers.Put(b)
 	n := runtime.Stack(b[:], false)
 	for _, ch := range b[len("goroutine "):n] {
 		if ch < '0' || ch > '9' {
@@ -200,3 +201,6 @@ func goroutineID() (id uint64) {
 	}
 	return id
 }
+
+// idBuffers are for goroutineID: what runtime.Stack writes to is allocated.
+var idBuffers = sync.Pool{New: func() any { return new([40]byte) }}

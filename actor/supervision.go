@@ -17,6 +17,7 @@ const (
 	Escalate                  // the supervisor fails itself, with the same cause
 )
 
+// String is the name in lower case.
 func (d Directive) String() string {
 	switch d {
 	case Restart:

@@ -41,7 +41,7 @@ func Digits(ctx context.Context) ([]DigitRow, error) {
 	for _, v := range values {
 		if err := add(charCount, v, func(n int) {
 			for range n {
-				sink.n = digits.Count(v)
+				pathSink.n = digits.Count(v)
 			}
 		}); err != nil {
 			return nil, err
@@ -51,7 +51,7 @@ func Digits(ctx context.Context) ([]DigitRow, error) {
 	for _, v := range values {
 		if err := add(tryFormat, v, func(n int) {
 			for range n {
-				sink.n, sink.equal = digits.FormatAt(buf, 0, v)
+				pathSink.n, pathSink.equal = digits.FormatAt(buf, 0, v)
 			}
 		}); err != nil {
 			return nil, err
@@ -85,23 +85,23 @@ func renderings() (out []rendering) {
 		out = append(out,
 			rendering{"Render naive (fmt)", int64(uid), func(n int) {
 				for range n {
-					sink.text = fmt.Sprintf("%s://%s@%s:%d/%s#%d", protocol, system, host, port, strings.Join(names, "/"), uid)
+					pathSink.text = fmt.Sprintf("%s://%s@%s:%d/%s#%d", protocol, system, host, port, strings.Join(names, "/"), uid)
 				}
 			}},
 			rendering{"Render fresh (append)", int64(uid), func(n int) {
 				for range n {
-					sink.bytes = withUID.AppendSerializationFormat(dst[:0])
+					pathSink.bytes = withUID.AppendSerializationFormat(dst[:0])
 				}
 			}},
 			rendering{"Render prefix and digits", int64(uid), func(n int) {
 				for range n {
 					b := append(append(dst[:0], prefix...), '#')
-					sink.bytes = digits.Append(b, int64(uid))
+					pathSink.bytes = digits.Append(b, int64(uid))
 				}
 			}},
 			rendering{"Render cached whole", int64(uid), func(n int) {
 				for range n {
-					sink.bytes = append(dst[:0], whole...)
+					pathSink.bytes = append(dst[:0], whole...)
 				}
 			}})
 	}

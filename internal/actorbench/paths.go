@@ -22,7 +22,7 @@ type PathRow struct {
 }
 
 // Results of what is measured; the compiler cannot drop what goes here.
-var sink struct {
+var pathSink struct {
 	path  actor.Path
 	err   error
 	text  string
@@ -49,47 +49,47 @@ func Paths(ctx context.Context) ([]PathRow, error) {
 		}{
 			{parse, parse, func(n int) {
 				for range n {
-					sink.path, sink.err = actor.ParsePath(text)
+					pathSink.path, pathSink.err = actor.ParsePath(text)
 				}
 			}},
 			{concat, concat, func(n int) {
 				for range n {
-					sink.path = root.Child("parent").Child("child")
+					pathSink.path = root.Child("parent").Child("child")
 				}
 			}},
 			{equals, equals, func(n int) {
 				for range n {
-					sink.equal = root.Equal(root2)
+					pathSink.equal = root.Equal(root2)
 				}
 			}},
 			{toString, toString, func(n int) {
 				for range n {
-					sink.text = child.String()
+					pathSink.text = child.String()
 				}
 			}},
 			{serialization, serialization, func(n int) {
 				for range n {
-					sink.text = child.SerializationFormat()
+					pathSink.text = child.SerializationFormat()
 				}
 			}},
 			{withAddress, withAddress, func(n int) {
 				for range n {
-					sink.text = child.SerializationFormatWithAddress(other)
+					pathSink.text = child.SerializationFormatWithAddress(other)
 				}
 			}},
 			{"Append", toString, func(n int) {
 				for range n {
-					sink.bytes = child.Append(dst[:0])
+					pathSink.bytes = child.Append(dst[:0])
 				}
 			}},
 			{"AppendSerializationFormat", serialization, func(n int) {
 				for range n {
-					sink.bytes = child.AppendSerializationFormat(dst[:0])
+					pathSink.bytes = child.AppendSerializationFormat(dst[:0])
 				}
 			}},
 			{"AppendSerializationFormatWithAddress", withAddress, func(n int) {
 				for range n {
-					sink.bytes = child.AppendSerializationFormatWithAddress(dst[:0], other)
+					pathSink.bytes = child.AppendSerializationFormatWithAddress(dst[:0], other)
 				}
 			}},
 		} {
