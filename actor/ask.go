@@ -97,7 +97,7 @@ type promise struct {
 	wake    chan struct{}
 	then    func(any, error) // in place of an asker who waits
 	timer   wheel.Timer
-	armed   bool
+	armed   atomic.Bool
 
 	mu       sync.Mutex
 	name     string // below /temp, once somebody has asked for it
@@ -149,9 +149,12 @@ func ask(ctx context.Context, to *Ref, msg any, timeout time.Duration) (any, err
 // arm sets the time-out.
 func (p *promise) arm(timeout time.Duration) {
 	if timeout > 0 {
-		p.armed = true
 		p.timer.Do = p
 		p.ref.sys.scheduler.add(&p.timer, timeout)
+		p.armed.Store(true)
+		if p.claimed.Load() { // meanwhile, by somebody who may have missed that it is armed
+			p.ref.sys.scheduler.remove(&p.timer)
+		}
 	}
 }
 
@@ -244,7 +247,7 @@ func (p *promise) complete(v any, err error) bool {
 
 // finish gives back what the promise holds elsewhere. Whoever has claimed it calls.
 func (p *promise) finish() {
-	if p.armed {
+	if p.armed.Load() {
 		p.ref.sys.scheduler.remove(&p.timer)
 	}
 	p.mu.Lock()
