@@ -50,7 +50,8 @@ type extension struct {
 	failed     *Ref // the actor whose failure suspends this one: itself or a child
 	judging    *Ref // the child whose failure is being decided upon
 	watch      watches
-	failing    any // the message that failed
+	failing    any   // the message that failed
+	restarting error // why the actor is being restarted, while the fresh one is made and begins
 	stash      []envelope
 	timers     *Timers
 	timeout    *receiveTimeout
@@ -86,20 +87,20 @@ const (
 	inHook              // as something else
 )
 
-// newCell makes a cell that has nothing to do yet.
+// newCell makes a cell, which startOn has to start. It is busy until then, so that nobody who finds it earlier (its
+// name, its path) schedules it as well.
 func newCell(sys *System, parent *Ref, path string, uid int32, props *Props) *cell {
-	c := &cell{props: props, parent: parent, disp: sys.dispatcher(props)}
+	c := &cell{props: props, parent: parent, disp: sys.dispatcher(props), status: busy}
 	c.ref.c, c.ref.sys, c.ref.path, c.ref.uid = c, sys, path, uid
 	if box := props.mailbox.make(); box != nil {
-		c.box, c.status = box, special
+		c.box, c.status = box, busy|special
 	}
+	c.sysWaiting.Store(true)
 	return c
 }
 
 // startOn makes the actor, on a goroutine of its dispatcher. The first turn of a cell finds it unborn.
 func (c *cell) startOn(w *worker) {
-	c.sysWaiting.Store(true)
-	c.status |= busy // nobody else knows the cell yet
 	c.disp.schedule(c, w)
 }
 
@@ -135,8 +136,9 @@ func (c *cell) turn(w *worker) (again bool) {
 
 // part handles messages until one of them fails.
 func (c *cell) part(left *int, until time.Time) (end outcome) {
+	end = exited // what it is where the code below does not return
 	defer func() {
-		if c.running != inNothing {
+		if end != idle && c.running != inNothing { // an idle cell is not ours any more
 			end = c.recovered(recover())
 		}
 	}()
