@@ -292,6 +292,10 @@ func (c *cell) sendFrom(to *Ref, msg any, sender *Ref) {
 		}
 		return
 	}
+	if t, ok := to.t.(*remoteTarget); ok {
+		t.Tell(to, msg, sender, Turn{c})
+		return
+	}
 	to.t.tell(to, msg, sender)
 }
 

@@ -84,6 +84,20 @@ func (k *children) end() {
 // has reports whether child is one.
 func (k *children) has(child *cell) bool { return k != nil && k.get(child.ref.Name()) == child }
 
+// of is the child of that Ref, nil if it is none.
+func (k *children) of(r *Ref) *cell {
+	if c := r.c; c != nil {
+		if k.has(c) {
+			return c
+		}
+		return nil
+	}
+	if c := k.get(r.Name()); c != nil && c.ref.Equal(r) {
+		return c
+	}
+	return nil
+}
+
 func (k *children) get(name string) *cell {
 	if k == nil {
 		return nil
@@ -133,7 +147,7 @@ func (k *children) stop(child *cell) {
 		k.dying = make(map[*cell]struct{})
 	}
 	k.dying[child] = struct{}{}
-	child.enqueueSystem(&sysMsg{kind: sysTerminate})
+	child.ref.tellSystem(&sysMsg{kind: sysTerminate})
 }
 
 func (k *children) stopAll() {

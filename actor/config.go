@@ -47,6 +47,10 @@ type Config struct {
 	// (akka.actor.inbox.default-timeout).
 	InboxTimeout time.Duration
 
+	// Provider connects the system to others; nil is a system of its own (akka.actor.provider = local). See
+	// package remote.
+	Provider Provider
+
 	// Clock is where the system gets its time from; nil is the real time. See package testkit.
 	Clock Clock
 }

@@ -112,7 +112,7 @@ func (x *Context) Children() []*Ref {
 // those that wait.
 func (x *Context) Stop(ref *Ref) {
 	c := (*cell)(x)
-	if k := ref.c; k != nil && c.children().has(k) {
+	if k := c.children().of(ref); k != nil {
 		c.children().stop(k)
 		return
 	}
@@ -206,13 +206,40 @@ func (c *cell) spawn(p *Props, name string, w *worker) (*Ref, error) {
 		kids.mu.Unlock()
 		return nil, fmt.Errorf("actor: spawn %q below %s: %w", name, c.ref.path, ErrNameNotUnique)
 	}
-	k := newCell(sys, &c.ref, c.childPath(name), newUID(), p)
+	elsewhere := !p.scope.IsZero() && p.scope != sys.wireAddr
+	var k *cell
+	if elsewhere {
+		var err error
+		if k, err = c.deploy(p, name); err != nil {
+			kids.mu.Unlock()
+			return nil, err
+		}
+	} else {
+		k = newCell(sys, &c.ref, c.childPath(name), newUID(), p)
+	}
 	k.born = kids.born
 	kids.born++
-	kids.byName[k.ref.Name()] = k
+	kids.byName[name] = k
 	kids.mu.Unlock()
-	k.startOn(w)
+	if !elsewhere {
+		k.startOn(w)
+	}
 	return &k.ref, nil
+}
+
+// deploy has another node make a child, and returns what stands for it here. The lock of the children is held.
+func (c *cell) deploy(p *Props, name string) (*cell, error) {
+	sys, path := c.ref.sys, c.childPath(name)
+	if sys.provider == nil {
+		return nil, fmt.Errorf("actor: spawn %s on %s: the system has no remoting", path, p.scope)
+	}
+	r, err := sys.provider.Deploy(p, &c.ref, path, newUID())
+	if err != nil {
+		return nil, fmt.Errorf("actor: spawn %s on %s: %w", path, p.scope, err)
+	}
+	k := &cell{props: p, parent: &c.ref}
+	k.ref.t, k.ref.sys, k.ref.path, k.ref.uid = r.t, sys, r.path, r.uid
+	return k, nil
 }
 
 // childPath keeps path and name in one string.

@@ -47,20 +47,34 @@ func (rootGuardian) PreStart(ctx *Context) {
 }
 
 func (rootGuardian) Receive(ctx *Context, msg any) {
-	t, ok := msg.(Terminated)
-	if !ok {
-		ctx.Unhandled()
-		return
-	}
 	sys := ctx.ref.sys
-	sys.terminating.Store(true)
-	if t.Ref == &sys.user.ref {
+	switch m := msg.(type) {
+	case Terminated:
+		sys.terminating.Store(true)
+		switch {
+		case m.Ref == &sys.system.ref:
+			ctx.Stop(ctx.Self())
+		case sys.provider != nil:
+			go sys.stopProvider(ctx.Self())
+		default:
+			ctx.Stop(&sys.system.ref)
+		}
+	case providerStopped:
 		ctx.Stop(&sys.system.ref)
-		return
+	default:
+		ctx.Unhandled()
 	}
-	if t.Ref == &sys.system.ref {
-		ctx.Stop(ctx.Self())
-	}
+}
+
+// providerStopped says that /system may end.
+type providerStopped struct{}
+
+// stopProvider lets the provider end what it needs the system's own actors for.
+func (s *System) stopProvider(root *Ref) {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	s.provider.Stop(ctx)
+	root.Tell(providerStopped{})
 }
 
 // nobody is the parent of the root.
@@ -80,6 +94,9 @@ func (n nobody) tellSystem(_ *Ref, m *sysMsg) {
 
 // ended is the end of the system: all actors have ended.
 func (s *System) ended() {
+	if s.provider != nil {
+		s.provider.Close()
+	}
 	s.scheduler.close()
 	for _, d := range s.dispatchers {
 		d.stop()

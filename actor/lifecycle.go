@@ -57,7 +57,7 @@ func (c *cell) unsuspend() {
 func (c *cell) suspendChildren(except *Ref) {
 	c.children().each(func(k *cell) {
 		if &k.ref != except {
-			k.enqueueSystem(&sysMsg{kind: sysSuspend})
+			k.ref.tellSystem(&sysMsg{kind: sysSuspend})
 		}
 	})
 }
@@ -122,7 +122,7 @@ func (c *cell) resume(cause error) {
 		if failed == &k.ref {
 			m.cause = cause
 		}
-		k.enqueueSystem(m)
+		k.ref.tellSystem(m)
 	})
 }
 
@@ -199,7 +199,7 @@ func (c *cell) finishRecreate(cause error) {
 	}
 	c.ext.restarting = nil
 	for _, k := range survivors {
-		k.enqueueSystem(&sysMsg{kind: sysRecreate, cause: cause})
+		k.ref.tellSystem(&sysMsg{kind: sysRecreate, cause: cause})
 	}
 	c.ref.sys.restarted(c, cause)
 }
@@ -311,8 +311,8 @@ func (c *cell) afterStop() {
 
 // childFailed decides what happens to a child that has failed.
 func (c *cell) childFailed(m *sysMsg) {
-	k := m.ref.c
-	if k == nil || !c.children().has(k) || k.ref.uid != m.uid {
+	k := c.children().of(m.ref)
+	if k == nil || k.ref.uid != m.uid {
 		return // not a child any more
 	}
 	c.more().judging = m.ref

@@ -28,6 +28,7 @@ type pool struct {
 	spinning atomic.Int32 // workers that look for work before they sleep: 0 or 1
 	watch    watchman
 	woken    *atomic.Bool // a goroutine was made ready that wants this processor
+	readers  atomic.Pointer[[]*worker]
 }
 
 // worker is one queue of a pool. Its goroutine holds mu just to take a cell out or put one in.
@@ -45,6 +46,10 @@ type worker struct {
 	now       *cell // in its turn; nil between turns
 	turns     uint32
 	goroutine uint64
+	written   []Flusher // by the present turn
+	toSend    bool      // there was something in written at the end of the last turn; its goroutine's
+	seen      uint32    // turns at the watchman's last look; the watchman's
+	source    Source    // of a worker that reads a connection
 
 	patience atomic.Uint32 // of spin; the goroutine that the worker was taken from may still write it
 }
@@ -57,6 +62,7 @@ type lostTurn struct {
 
 const (
 	maxHops    = 128 // after so many, next waits behind the queue once
+	fewRead    = 4   // so many cells are not taken away from a goroutine that reads
 	commonEach = 61  // after so many turns the common queue goes first
 
 	minSpins  = 8    // looks for work before a worker sleeps, where it was in vain lately
@@ -175,15 +181,18 @@ func (w *worker) serve(epoch uint32) {
 	w.mu.Lock()
 	w.goroutine = goroutineID()
 	w.mu.Unlock()
+	w.flush() // of a turn in which another goroutine lost the worker
 	for {
 		if c = w.find(epoch); c == nil {
 			normal = true
 			return
 		}
-		again := c.turn(w)
-		if !w.turned(c, epoch, again) {
+		if !w.turned(c, epoch, c.turn(w)) {
 			normal = true
 			return
+		}
+		if w.toSend {
+			w.flush()
 		}
 	}
 }
@@ -196,13 +205,17 @@ func (w *worker) turned(c *cell, epoch uint32, again bool) bool {
 	more := false
 	if mine {
 		w.now = nil
-		if again {
+		w.toSend = len(w.written) > 0
+		if again && w.source == nil {
 			more = w.next != nil || w.queue.len() > 0
 			w.queue.push(c)
 		}
 	}
 	w.mu.Unlock()
 	if mine {
+		if again && w.source != nil {
+			p.schedule(c, nil) // its share of this batch is used up
+		}
 		if more && p.idlers.Load() > 0 && p.spinning.Load() == 0 {
 			p.wakeOne()
 		}
@@ -307,6 +320,11 @@ func (w *worker) look() *cell {
 			}
 		}
 	}
+	for _, v := range p.readersNow() {
+		if c := w.steal(v); c != nil {
+			return c
+		}
+	}
 	return nil
 }
 
@@ -339,7 +357,12 @@ func (p *pool) takeCommon(w *worker) *cell {
 func (w *worker) steal(v *worker) *cell {
 	var got [32]*cell
 	v.mu.Lock()
-	n := min((v.queue.len()+1)/2, len(got))
+	n := v.queue.len()
+	if v.source == nil || n >= fewRead {
+		n = min((n+1)/2, len(got))
+	} else {
+		n = 0 // its own goroutine has them run before another could
+	}
 	for i := range n {
 		got[i] = v.queue.pop()
 	}
@@ -407,6 +430,11 @@ func (p *pool) anywhere() bool {
 			return true
 		}
 	}
+	for _, v := range p.readersNow() {
+		if v.waits() >= fewRead {
+			return true
+		}
+	}
 	return false
 }
 
@@ -426,12 +454,14 @@ func (p *pool) stop() {
 }
 
 func (p *pool) running(report func(*cell, uint64, time.Duration)) {
-	for _, w := range p.workers {
-		w.mu.Lock()
-		if w.now != nil {
-			report(w.now, w.goroutine, 0)
+	for _, ws := range [][]*worker{p.workers, p.readersNow()} {
+		for _, w := range ws {
+			w.mu.Lock()
+			if w.now != nil {
+				report(w.now, w.goroutine, 0)
+			}
+			w.mu.Unlock()
 		}
-		w.mu.Unlock()
 	}
 	p.mu.Lock()
 	for _, i := range p.stuck {

@@ -3,6 +3,7 @@ package actor
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"sync/atomic"
 )
 
@@ -58,6 +59,8 @@ type Props struct {
 	stash      int
 
 	nonBlocking bool
+	scope       Address // the node to make the actors on; zero is here
+	args        []any
 }
 
 // NewProps makes actors with produce, which is called on the actor's own goroutine, once at the start and once
@@ -97,6 +100,19 @@ func (p *Props) WithStashCapacity(n int) *Props { q := *p; q.stash = n; return &
 // faster than to hand the message over. An actor that waits in spite of it holds up its askers beyond their
 // time-outs. (Asks that have no time-out and no deadline do so with all actors.)
 func (p *Props) WithNonBlocking() *Props { q := *p; q.nonBlocking = true; return &q }
+
+// WithScope makes the actors on another node, which is asked for one of the class of [Props.WithClass]. They are
+// children of the actor that spawns them all the same: it supervises them (Akka.NET: RemoteScope).
+func (p *Props) WithScope(node Address) *Props { q := *p; q.scope = node; return &q }
+
+// Scope is the node of WithScope.
+func (p *Props) Scope() Address { return p.scope }
+
+// WithArgs is what the constructor on the other node is called with. They are serialized like messages.
+func (p *Props) WithArgs(args ...any) *Props { q := *p; q.args = slices.Clone(args); return &q }
+
+// Args is what WithArgs was given.
+func (p *Props) Args() []any { return p.args }
 
 // WithClass names the class of the actors, for [System.Tree], metrics and remote deployment. The default is
 // their Go type.

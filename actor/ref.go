@@ -15,7 +15,7 @@ type Ref struct {
 	sys  *System // where it is
 	path string  // elements, "/user/a/b"
 	uid  int32   // incarnation; 0 is undefined
-	wire atomic.Pointer[[]byte]
+	wire atomic.Pointer[Wire]
 }
 
 // target is what is behind a Ref that is no local actor.

@@ -20,21 +20,27 @@ func (r *Ref) String() string {
 		return "[no sender]"
 	}
 	b := append(make([]byte, 0, 64), '[')
-	return string(append(r.AppendWire(b), ']'))
+	return string(append(r.Path().AppendSerializationFormat(b), ']'))
 }
 
-// AppendWire appends the form that stands for the actor inside messages: address, path and uid, akka://system/user/a#123
-// (Akka.NET: Serialization.SerializedActorPath without a transport's address).
-func (r *Ref) AppendWire(dst []byte) []byte {
+// AppendWire appends the form that stands for the actor inside messages: address, path and uid, with the address by
+// which other nodes reach the system: akka.tcp://system@host:port/user/a#123, akka://system/user/a#123 where there
+// is none (Akka.NET: Serialization.SerializedActorPath).
+func (r *Ref) AppendWire(dst []byte) []byte { return append(dst, r.wireForm().Path...) }
+
+// wireForm is how the Ref is written in messages. It is made once.
+func (r *Ref) wireForm() *Wire {
 	if w := r.wire.Load(); w != nil {
-		return append(dst, *w...)
+		return w
 	}
-	return append(dst, r.renderWire()...)
-}
-
-// renderWire makes the wire form and keeps it.
-func (r *Ref) renderWire() []byte {
-	w := r.Path().AppendSerializationFormat(nil)
-	r.wire.Store(&w)
+	p := r.Path()
+	if p.addr == r.sys.addr {
+		p.addr = r.sys.wireAddr
+	}
+	w := &Wire{Path: p.AppendSerializationFormat(nil)}
+	if f := r.sys.wireFields; f != nil {
+		w.Sender, w.Recipient = f(w.Path)
+	}
+	r.wire.Store(w)
 	return w
 }

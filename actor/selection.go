@@ -79,10 +79,11 @@ func (s *System) selection(from, sender *Ref, path string) (*Selection, error) {
 		if end < 0 {
 			end = len(at)
 		}
-		if err := s.ownAddress(path[:i], at[:end]); err != nil {
+		anchor, err := s.rootOf(path[:i], at[:end])
+		if err != nil {
 			return nil, selectError(path, err.Error())
 		}
-		from, rest = &s.root.ref, at[end:]
+		from, rest = anchor, at[end:]
 	} else if strings.HasPrefix(path, "/") {
 		from = &s.root.ref
 	} else if path == "" {
@@ -93,6 +94,24 @@ func (s *System) selection(from, sender *Ref, path string) (*Selection, error) {
 		return nil, selectError(path, reason)
 	}
 	return &Selection{anchor: from, sender: sender, elements: elements}, nil
+}
+
+// rootOf is the root of the system of that address: this one, or another node's.
+func (s *System) rootOf(protocol, authority string) (*Ref, error) {
+	if s.provider != nil {
+		a, err := ParseAddress(protocol + "://" + authority)
+		switch {
+		case err != nil:
+			return nil, err
+		case a != s.addr && a != s.wireAddr:
+			return s.provider.Ref(a, "/", 0)
+		}
+		return &s.root.ref, nil
+	}
+	if err := s.ownAddress(protocol, authority); err != nil {
+		return nil, err
+	}
+	return &s.root.ref, nil
 }
 
 // ownAddress checks that an address is the one of this system.

@@ -131,7 +131,7 @@ func (s *Strategy) handleFailure(c *cell, child *cell, cause error) bool {
 	}
 	switch d {
 	case Resume:
-		child.enqueueSystem(&sysMsg{kind: sysResume, cause: cause})
+		child.ref.tellSystem(&sysMsg{kind: sysResume, cause: cause})
 	case Restart:
 		s.process(c, child, cause, true)
 	case Stop:
@@ -150,7 +150,7 @@ func (s *Strategy) process(c *cell, child *cell, cause error, restart bool) {
 	now := c.ref.sys.now()
 	if !s.AllForOne {
 		if restart && child.stats.mayRestart(s, now) {
-			child.enqueueSystem(&sysMsg{kind: sysRecreate, cause: cause})
+			child.ref.tellSystem(&sysMsg{kind: sysRecreate, cause: cause})
 			return
 		}
 		s.giveUp(child, restart)
@@ -169,10 +169,10 @@ func (s *Strategy) process(c *cell, child *cell, cause error, restart bool) {
 		case !restart:
 			kids.stop(k)
 		case k == child:
-			k.enqueueSystem(&sysMsg{kind: sysRecreate, cause: cause})
+			k.ref.tellSystem(&sysMsg{kind: sysRecreate, cause: cause})
 		default:
-			k.enqueueSystem(&sysMsg{kind: sysSuspend})
-			k.enqueueSystem(&sysMsg{kind: sysRecreate, cause: cause})
+			k.ref.tellSystem(&sysMsg{kind: sysSuspend})
+			k.ref.tellSystem(&sysMsg{kind: sysRecreate, cause: cause})
 		}
 	}
 }

@@ -14,6 +14,9 @@ type System struct {
 	cfg         Config
 	log         *slog.Logger
 	addr        Address
+	wireAddr    Address // by which other nodes reach the system; addr without a provider
+	wireFields  func(path []byte) (sender, recipient []byte)
+	provider    Provider
 	clock       Clock
 	scheduler   *Scheduler
 	events      *EventStream
@@ -72,6 +75,12 @@ func NewSystem(name string, cfg Config) (*System, error) {
 	s.deadLetters = s.newRef(deadLetters{}, "/deadLetters")
 	s.nobodysChild = s.newRef(nobody{s}, "")
 	s.tempDir = s.newRef(tempDir{}, "/temp")
+	s.wireAddr = addr
+	if s.provider = cfg.Provider; s.provider != nil {
+		if err := s.provider.Start(&Port{s}); err != nil {
+			return nil, err
+		}
+	}
 	s.startGuardians()
 	return s, nil
 }

@@ -128,7 +128,7 @@ func (c *cell) ended(m *sysMsg) {
 			}
 		}
 	}
-	if k := m.ref.c; k != nil && c.children().has(k) {
+	if k := c.children().of(m.ref); k != nil {
 		c.childEnded(k)
 	}
 }

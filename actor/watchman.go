@@ -32,11 +32,10 @@ func (m *watchman) rouse() {
 func (m *watchman) run() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	seen := make([]uint32, len(m.pool.workers))
 	pause, quiet := watchEach, 0
 	for {
 		time.Sleep(pause)
-		stuck, moved := m.look(seen)
+		stuck, moved := m.look()
 		switch {
 		case stuck > 0:
 			pause = watchStuck
@@ -61,8 +60,16 @@ func (m *watchman) run() {
 }
 
 // quiet reports whether all workers are idle: then no turn begins without one being woken. A worker that is
-// awake counts also where it is in no turn yet.
+// awake counts also where it is in no turn yet; one that reads a connection only in a turn.
 func (p *pool) quiet() bool {
+	for _, w := range p.readersNow() {
+		w.mu.Lock()
+		turn := w.now != nil
+		w.mu.Unlock()
+		if turn {
+			return false
+		}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.ended || len(p.idle) == len(p.workers)
@@ -70,29 +77,44 @@ func (p *pool) quiet() bool {
 
 // look gives away the queues of workers that have been in the same turn since the last look, where something
 // waits. It reports how many, and whether any worker has gone on since.
-func (m *watchman) look(seen []uint32) (stuck int, moved bool) {
+func (m *watchman) look() (stuck int, moved bool) {
 	p := m.pool
 	behind := p.waiting.Load() > 0 && p.idlers.Load() == 0
-	for i, w := range p.workers {
-		w.mu.Lock()
-		switch {
-		case w.now == nil:
-			w.mu.Unlock()
-		case w.turns == seen[i] && (behind || w.next != nil || w.queue.len() > 0):
-			p.mu.Lock()
-			p.stuck[lostTurn{w, w.epoch}] = turnInfo{w.now, w.goroutine, time.Now()}
-			p.mu.Unlock()
-			w.epoch++
-			epoch := w.epoch
-			w.now = nil
-			w.mu.Unlock()
-			go w.serve(epoch)
-			stuck++
-		default:
-			moved = moved || seen[i] != w.turns
-			seen[i] = w.turns
-			w.mu.Unlock()
-		}
+	for _, w := range p.workers {
+		lost, went := m.lookAt(w, behind)
+		stuck, moved = stuck+lost, moved || went
+	}
+	for _, w := range p.readersNow() {
+		lost, went := m.lookAt(w, true) // a connection always waits to be read
+		stuck, moved = stuck+lost, moved || went
 	}
 	return stuck, moved
+}
+
+func (m *watchman) lookAt(w *worker, behind bool) (lost int, moved bool) {
+	w.mu.Lock()
+	switch {
+	case w.now == nil:
+		w.mu.Unlock()
+		return 0, false
+	case w.turns != w.seen || !behind && w.next == nil && w.queue.len() == 0:
+		moved = w.turns != w.seen
+		w.seen = w.turns
+		w.mu.Unlock()
+		return 0, moved
+	}
+	p := m.pool
+	p.mu.Lock()
+	p.stuck[lostTurn{w, w.epoch}] = turnInfo{w.now, w.goroutine, time.Now()}
+	p.mu.Unlock()
+	w.epoch++
+	epoch := w.epoch
+	w.now = nil
+	w.mu.Unlock()
+	if w.source != nil {
+		go w.read(epoch)
+	} else {
+		go w.serve(epoch)
+	}
+	return 1, false
 }
