@@ -97,7 +97,7 @@ func (m *watchman) lookAt(w *worker, behind bool) (lost int, moved bool) {
 	case w.now == nil:
 		w.mu.Unlock()
 		return 0, false
-	case w.turns != w.seen || !behind && w.next == nil && w.queue.len() == 0:
+	case w.turns != w.seen || !behind && w.next == nil && w.queue.len() == 0 && len(w.written) == 0:
 		moved = w.turns != w.seen
 		w.seen = w.turns
 		w.mu.Unlock()
