@@ -1,0 +1,76 @@
+package remote
+
+import (
+	"github.com/actua/actua/actor"
+	"github.com/actua/actua/actor/internal/akkapb"
+	"github.com/actua/actua/actor/internal/assoc"
+	"github.com/actua/actua/actor/serial"
+)
+
+// The way out. Whoever sends encodes the message straight into the connection's buffer. What is there leaves when the
+// sender's turn ends, or at once where there is no turn: one goroutine at a time writes, and takes along what others
+// have added meanwhile.
+
+// message is one on its way out: an ordinary one, or a system message.
+type message struct {
+	to, sender *actor.Ref
+	body       any // nil: system
+	system     actor.SystemMessage
+}
+
+// encoder is what a connection needs to encode; its connection's lock guards it.
+type encoder struct {
+	framing   akkapb.Framing
+	exchange  serial.Exchange
+	out       akkapb.Outbound
+	manifests map[string][]byte // as fields
+	guess     int // at the size of the next body: that of the last
+}
+
+// maxManifests bounds the manifests that a connection remembers: types are few, but what users make of them is not
+// ours to say.
+const maxManifests = 1024
+
+// appendFrame adds the frame of one message. After an error dst is as it was.
+func (e *encoder) appendFrame(dst []byte, w, from *actor.Wire, s serial.Serializer, msg any, seq assoc.SeqNo, ack *akkapb.AcknowledgementInfo) ([]byte, error) {
+	o := &e.out
+	*o = akkapb.Outbound{To: w.Recipient, SerializerID: s.ID(), Ack: ack}
+	if from != nil {
+		o.From = from.Sender
+	}
+	if seq != assoc.Unsequenced {
+		o.Reliable, o.Seq = true, uint64(seq)
+	}
+	if m := s.Manifest(msg); m != "" {
+		o.Manifest = e.manifest(m)
+	}
+	start := len(dst)
+	guess := e.guess
+	dst = o.AppendHead(dst, e.framing, guess)
+	head := len(dst)
+	dst, err := s.Append(dst, msg, &e.exchange)
+	if err != nil {
+		return dst[:start], err
+	}
+	n := len(dst) - head
+	if size := o.ContainerSize(n); size > e.framing.MaxContainer() {
+		return dst[:start], &tooLargeError{size: size, limit: e.framing.MaxContainer()}
+	}
+	e.guess = n
+	return o.AppendTail(dst, e.framing, start, guess), nil
+}
+
+func (e *encoder) manifest(m string) []byte {
+	if f, ok := e.manifests[m]; ok {
+		return f
+	}
+	f := akkapb.ManifestField(m)
+	if len(e.manifests) >= maxManifests {
+		clear(e.manifests)
+	}
+	if e.manifests == nil {
+		e.manifests = make(map[string][]byte)
+	}
+	e.manifests[m] = f
+	return f
+}

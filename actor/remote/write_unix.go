@@ -1,0 +1,19 @@
+//go:build unix
+
+package remote
+
+import (
+	"errors"
+	"syscall"
+)
+
+func writeFD(fd uintptr, b []byte) (int, error) {
+	for {
+		n, err := syscall.Write(int(fd), b)
+		if err != syscall.EINTR {
+			return n, err
+		}
+	}
+}
+
+func again(err error) bool { return errors.Is(err, syscall.EAGAIN) }
