@@ -8,7 +8,7 @@ func (r *Remote[Out, In]) Associated(now time.Duration, id ConnID, uid UID, acts
 	if l == nil || l.phase != linkDialing { // given up meanwhile
 		return append(acts, Action[Out, In]{Do: Disassociate, Conn: id, Reason: r.farewell()})
 	}
-	if r.refusing && uid == r.refuse { // quarantined while the dial was under way
+	if r.refuses(uid) { // quarantined while the dial was under way
 		r.remove(id)
 		acts = append(acts, Action[Out, In]{Do: Disassociate, Conn: id, Reason: Quarantined})
 		return r.dialEnded(now, Quarantined, CauseRefused, acts)
@@ -38,7 +38,7 @@ func (r *Remote[Out, In]) decide(now time.Duration, id ConnID, uid UID, acts []A
 	switch dial := r.dialing(); {
 	case r.state == StateClosed:
 		return append(acts, Action[Out, In]{Do: Disassociate, Conn: id, Reason: Shutdown})
-	case r.refusing && uid == r.refuse:
+	case r.refuses(uid):
 		return append(acts, Action[Out, In]{Do: Disassociate, Conn: id, Reason: Quarantined})
 	case dial != 0 && !r.known:
 		return r.stash(id, uid, acts)
@@ -66,9 +66,9 @@ func (r *Remote[Out, In]) decide(now time.Duration, id ConnID, uid UID, acts []A
 	acts = r.attach(id, Listener, uid, acts)
 	if r.state == StateGated { // it is there again
 		r.open()
-		if r.out.Len() > 0 {
-			acts = r.dial(acts)
-		}
+	}
+	if r.out.Len() > 0 || len(r.pending) > 0 {
+		acts = r.dial(acts)
 	}
 	return acts
 }
@@ -199,13 +199,6 @@ func (r *Remote[Out, In]) adopt(now time.Duration, uid UID, acts []Action[Out, I
 	}
 	r.uid, r.known = uid, true
 	return acts
-}
-
-// mark remembers the quarantine of an incarnation and tells everybody.
-func (r *Remote[Out, In]) mark(now time.Duration, uid UID, why Why, acts []Action[Out, In]) []Action[Out, In] {
-	r.refuse, r.refusing, r.refuseUntil = uid, true, now+r.set.PruneQuarantineMarkerAfter
-	return append(acts, Action[Out, In]{Do: Publish, Event: EventQuarantined, UID: uid, Why: why},
-		Action[Out, In]{Do: Publish, Event: EventAddressTerminated, Why: why})
 }
 
 // take makes a connection that is read already the one to write on.
