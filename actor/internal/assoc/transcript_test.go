@@ -26,32 +26,54 @@ func TestTranscripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var do func(*stage, []string)
+			do := (*stage).address
 			if strings.HasPrefix(filepath.Base(file), "conn-") {
 				do = (*stage).conn
-			} else {
-				do = (*stage).address
 			}
-			s := &stage{t: t, set: DefaultSettings(), names: map[ConnID]string{}}
-			var got strings.Builder
-			for _, line := range strings.Split(strings.TrimSuffix(string(was), "\n"), "\n") {
-				switch cmd, is := strings.CutPrefix(line, "> "); {
-				case is:
-					s.out.Reset()
-					s.do(cmd, do)
-					got.WriteString(line + "\n" + s.out.String())
-				case line == "" || line[0] == '#':
-					got.WriteString(line + "\n")
-				}
-			}
+			got := perform(t, do, string(was))
 			if *update {
-				if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
-			} else if got.String() != string(was) {
-				t.Errorf("the transcript is another one:\n%s", diff(string(was), got.String()))
+			} else if got != string(was) {
+				t.Errorf("the transcript is another one:\n%s", diff(string(was), got))
 			}
 		})
+	}
+}
+
+// perform does the commands of a transcript and is the transcript as it comes out.
+func perform(t *testing.T, do func(*stage, []string), text string) string {
+	t.Helper()
+	s := &stage{t: t, set: DefaultSettings()}
+	var got strings.Builder
+	for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		switch cmd, is := strings.CutPrefix(line, "> "); {
+		case is:
+			s.out.Reset()
+			s.do(cmd, do)
+			got.WriteString(line + "\n" + s.out.String())
+		case line == "" || line[0] == '#':
+			got.WriteString(line + "\n")
+		}
+	}
+	return got.String()
+}
+
+// playConn and play compare a transcript that stands in a test, and that no flag rewrites.
+func playConn(t *testing.T, text string) {
+	t.Helper()
+	text = strings.TrimPrefix(text, "\n")
+	if got := perform(t, (*stage).conn, text); got != text {
+		t.Error(diff(text, got))
+	}
+}
+
+func play(t *testing.T, text string) {
+	t.Helper()
+	text = strings.TrimPrefix(text, "\n")
+	if got := perform(t, (*stage).address, text); got != text {
+		t.Error(diff(text, got))
 	}
 }
 
@@ -73,13 +95,12 @@ func diff(want, got string) string {
 
 // stage is where a transcript plays.
 type stage struct {
-	t     *testing.T
-	set   Settings
-	now   time.Duration
-	out   strings.Builder
-	c     *Conn
-	r     *Remote[string, string]
-	names map[ConnID]string
+	t   *testing.T
+	set Settings
+	now time.Duration
+	out strings.Builder
+	c   *Conn
+	r   *Remote[string, string]
 }
 
 func (s *stage) do(line string, do func(*stage, []string)) {
@@ -106,6 +127,11 @@ func (s *stage) do(line string, do func(*stage, []string)) {
 		s.now = end
 	case "tick":
 		s.tick()
+	case "quiet": // as until, but what comes of it is left out
+		was := s.out.String()
+		s.do("until "+f[1], do)
+		s.out.Reset()
+		s.out.WriteString(was)
 	case "next":
 		s.sayNext()
 	default:
