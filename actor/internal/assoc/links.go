@@ -5,8 +5,11 @@ import "time"
 // Associated tells that the dial id is through its handshake, with a peer of this UID.
 func (r *Remote[Out, In]) Associated(now time.Duration, id ConnID, uid UID, acts []Action[Out, In]) []Action[Out, In] {
 	l := r.link(id)
-	if l == nil || l.phase != linkDialing { // given up meanwhile
+	if l == nil { // given up meanwhile
 		return append(acts, Action[Out, In]{Do: Disassociate, Conn: id, Reason: r.farewell()})
+	}
+	if l.phase != linkDialing { // no dial, or told twice
+		return acts
 	}
 	if r.refuses(uid) { // quarantined while the dial was under way
 		r.remove(id)
@@ -151,8 +154,8 @@ func (r *Remote[Out, In]) dialEnded(now time.Duration, reason Reason, cause Caus
 	if other := r.candidate(); other != 0 {
 		return r.take(now, other, acts)
 	}
-	if acts = r.unstash(now, acts); r.writer != 0 {
-		return acts
+	if acts = r.unstash(now, acts); r.state == StateActive || r.state == StatePending {
+		return acts // the peer is there: its connection is used, or, where that may not be, dialed once more
 	}
 	why, final := WhyDialFailed, true
 	switch {
@@ -250,7 +253,7 @@ func (r *Remote[Out, In]) dialing() ConnID {
 func (r *Remote[Out, In]) candidate() ConnID {
 	id := ConnID(0)
 	for _, l := range r.links {
-		if l.phase == linkOpen && !l.deaf && l.uid == r.uid && r.set.UsePassiveConnections {
+		if l.phase == linkOpen && !l.deaf && r.set.UsePassiveConnections {
 			id = l.id
 		}
 	}

@@ -30,6 +30,7 @@ type Remote[Out, In any] struct {
 	out     AckedSendBuffer[Out]
 	seq     SeqNo // of the last system message
 	written SeqNo // the highest number written on the present connection
+	sent    SeqNo // the highest number ever written
 	acked   SeqNo // the highest cumulative acknowledgement
 	in      AckedReceiveBuffer[In]
 
@@ -52,7 +53,7 @@ func NewRemote[Out, In any](set *Settings, now time.Duration) *Remote[Out, In] {
 
 // reset starts the numbering anew. The caller has drained the buffer.
 func (r *Remote[Out, In]) reset() {
-	r.seq, r.written, r.acked = BeforeFirst, BeforeFirst, BeforeFirst
+	r.seq, r.written, r.sent, r.acked = BeforeFirst, BeforeFirst, BeforeFirst, BeforeFirst
 	r.out = NewAckedSendBuffer[Out](r.set.SystemMessageBufferSize)
 	r.in = NewAckedReceiveBuffer[In](r.set.SystemMessageReceiveWindow)
 	r.resendAt, r.bailoutAt = Never, Never
@@ -169,7 +170,7 @@ func (r *Remote[Out, In]) flow(now time.Duration, acts []Action[Out, In]) []Acti
 	}
 	r.out.after(r.written, r.set.ResendLimit, func(seq SeqNo, m Out) bool {
 		acts = append(acts, Action[Out, In]{Do: Write, Conn: r.writer, Seq: seq, Out: m})
-		r.written = seq
+		r.written, r.sent = seq, latest(r.sent, seq)
 		return true
 	})
 	if r.resendAt == Never {
@@ -186,7 +187,7 @@ func (r *Remote[Out, In]) resend(now time.Duration, all bool, acts []Action[Out,
 			return false
 		}
 		acts = append(acts, Action[Out, In]{Do: Write, Conn: r.writer, Seq: seq, Out: m})
-		r.written = latest(r.written, seq)
+		r.written, r.sent = latest(r.written, seq), latest(r.sent, seq)
 		return true
 	}
 	r.out.Nacked(write)
@@ -205,8 +206,11 @@ func (r *Remote[Out, In]) resend(now time.Duration, all bool, acts []Action[Out,
 // that has been given up, it says nothing.
 func (r *Remote[Out, In]) Ack(now time.Duration, id ConnID, ack Ack, acts []Action[Out, In]) []Action[Out, In] {
 	l := r.link(id)
-	if l == nil || l.phase != linkOpen || l.uid != r.uid || r.state == StateClosed || r.seq == BeforeFirst {
+	if l == nil || l.phase != linkOpen || r.state == StateClosed || r.sent == BeforeFirst {
 		return acts
+	}
+	if r.sent.Before(ack.Cumulative) { // the buffer knows only that it has the number, not whether it went out
+		return r.hopeless(now, WhyAckImpossible, acts)
 	}
 	if err := r.out.Acknowledge(ack.Cumulative, ack.Nacks); err != nil {
 		// With two connections an older acknowledgement may be read after a newer one; then what it asks for has arrived since.
@@ -235,7 +239,7 @@ func (r *Remote[Out, In]) Ack(now time.Duration, id ConnID, ack Ack, acts []Acti
 // connection, and delivered when its turn comes; m must stay valid until then.
 func (r *Remote[Out, In]) Received(now time.Duration, id ConnID, seq SeqNo, m In, acts []Action[Out, In]) []Action[Out, In] {
 	l := r.link(id)
-	if l == nil || l.phase != linkOpen || l.uid != r.uid || seq == Unsequenced {
+	if l == nil || l.phase != linkOpen || seq == Unsequenced {
 		return acts
 	}
 	ready, ok := r.in.Receive(seq, m, r.deliver[:0])

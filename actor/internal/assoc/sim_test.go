@@ -519,12 +519,12 @@ func TestReliableDelivery(t *testing.T) {
 		restart     bool
 		runs        int
 	}{
-		{"quiet", false, false, false, 200},
-		{"lossy", true, false, false, 800},
-		{"cut", false, true, false, 1000},
-		{"lossy and cut", true, true, false, 1500},
-		{"restart", false, true, true, 1000},
-		{"restart and lossy", true, true, true, 500},
+		{"quiet", false, false, false, 100},
+		{"lossy", true, false, false, 500},
+		{"cut", false, true, false, 700},
+		{"lossy and cut", true, true, false, 1000},
+		{"restart", false, true, true, 600},
+		{"restart and lossy", true, true, true, 300},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			accidents := 0
