@@ -52,6 +52,7 @@ type wire struct {
 	id    ConnID
 	other *wire
 	dead  bool // ended at this side
+	deaf  bool // as Akka.NET: its own connection, not read any more since the peer made one
 	blind bool // nothing gets through any more, and nobody says so
 	last  time.Duration
 }
@@ -161,6 +162,14 @@ func (s *system) do(acts []Action[int, int]) {
 			}
 			w.queue = append(w.queue, packet{at: at, sys: s, id: a.Conn, isDial: true, fails: w.cuts && w.troubled(3), refuse: a.UID, refuses: a.Refuse})
 		case Attach:
+			// Between two of our kind nobody goes deaf, so B does as Akka.NET: the peer's second connection silences its own.
+			if s == w.nodes[1] && s.wires[a.Conn].conn.Role() == Listener {
+				for _, c := range s.wires {
+					if c.conn.Role() == Dialer && c.conn.State() == ConnOpen {
+						c.deaf = true
+					}
+				}
+			}
 			s.doConn(s.wires[a.Conn], s.wires[a.Conn].conn.Attach(nil))
 		case Disassociate:
 			w.logf("%s disassociates #%d %v", s.name, a.Conn, a.Reason)
@@ -254,7 +263,7 @@ func (s *system) handle(c *wire, key string) {
 		s.do(s.remote.Ack(s.w.now, c.id, *e.ack, nil))
 	}
 	switch {
-	case !e.some:
+	case !e.some || c.deaf:
 	case e.seq != Unsequenced:
 		s.do(s.remote.Received(s.w.now, c.id, e.seq, e.number, nil))
 	default:
@@ -531,6 +540,7 @@ func TestReliableDelivery(t *testing.T) {
 			for seed := range runs(c.runs) {
 				w := newWorld(t, seed)
 				w.lossy, w.cuts, w.restart, w.trouble = c.lossy, c.cuts, c.restart, 300*time.Second
+				w.set.UsePassiveConnections = seed%5 != 4
 				w.run(150)
 				accidents += w.deadSys
 			}
