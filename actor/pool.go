@@ -27,6 +27,7 @@ type pool struct {
 	idlers   atomic.Int32 // len(idle)
 	spinning atomic.Int32 // workers that look for work before they sleep: 0 or 1
 	watch    watchman
+	woken    *atomic.Bool // a goroutine was made ready that wants this processor
 }
 
 // worker is one queue of a pool. Its goroutine holds mu just to take a cell out or put one in.
@@ -63,8 +64,8 @@ const (
 	spinYield = 64   // looks between two offers of the processor to others
 )
 
-func newPool(n int) *pool {
-	p := &pool{stuck: make(map[lostTurn]turnInfo)}
+func newPool(n int, woken *atomic.Bool) *pool {
+	p := &pool{woken: woken, stuck: make(map[lostTurn]turnInfo)}
 	for range n {
 		w := &worker{pool: p, wake: make(chan struct{}, 1), patience: minSpins}
 		p.workers = append(p.workers, w)
@@ -188,19 +189,24 @@ func (w *worker) serve(epoch uint32) {
 
 // turned ends a turn of c. It reports false when this goroutine does not serve the worker any more.
 func (w *worker) turned(c *cell, epoch uint32, again bool) bool {
+	p := w.pool
 	w.mu.Lock()
 	mine := w.epoch == epoch
+	more := false
 	if mine {
 		w.now = nil
 		if again {
+			more = w.next != nil || w.queue.len() > 0
 			w.queue.push(c)
 		}
 	}
 	w.mu.Unlock()
 	if mine {
+		if more && p.idlers.Load() > 0 && p.spinning.Load() == 0 {
+			p.wakeOne()
+		}
 		return true
 	}
-	p := w.pool
 	p.mu.Lock()
 	delete(p.stuck, lostTurn{w, epoch})
 	p.mu.Unlock()
@@ -224,9 +230,6 @@ func (w *worker) find(epoch uint32) *cell {
 		return c
 	}
 	for {
-		if c := w.look(); c != nil {
-			return c
-		}
 		if c := w.spin(); c != nil {
 			return c
 		}
@@ -324,6 +327,9 @@ func (p *pool) takeCommon(w *worker) *cell {
 		}
 		w.now = c
 		w.mu.Unlock()
+		if n > 0 && p.idlers.Load() > 0 {
+			p.wakeOne()
+		}
 	}
 	return c
 }
@@ -357,12 +363,16 @@ func (w *worker) steal(v *worker) *cell {
 func (w *worker) spin() *cell {
 	p := w.pool
 	if len(p.workers) < 2 || !p.spinning.CompareAndSwap(0, 1) {
-		return nil
+		return w.look()
 	}
-	var c *cell
-	for i := uint32(0); i < w.patience && c == nil; i++ {
+	c := w.look()
+	if c == nil && p.woken.Load() {
+		p.woken.Store(false)
+		runtime.Gosched()
+	}
+	for i := uint32(1); i < w.patience && c == nil; i++ {
 		if i%spinYield == 0 {
-			runtime.Gosched() // whoever this worker has just woken gets its processor
+			runtime.Gosched()
 		}
 		pause()
 		if p.waiting.Load() > 0 || i%spinYield == 0 {

@@ -14,7 +14,7 @@ import (
 
 // handPool is a pool whose workers' goroutines are the test: a wake-up is left in the channel.
 func handPool(workers int) *pool {
-	p := newPool(workers)
+	p := newPool(workers, new(atomic.Bool))
 	for _, w := range p.workers {
 		w.started = true
 	}

@@ -11,10 +11,10 @@ type tell struct {
 }
 
 // recipient is what a message can be scheduled to.
-type recipient interface{ TellFrom(msg any, sender *Ref) }
+type recipient interface{ tellNow(msg any, sender *Ref) }
 
 // Run sends the message.
-func (t *tell) Run() { t.to.TellFrom(t.msg, t.sender) }
+func (t *tell) Run() { t.to.tellNow(t.msg, t.sender) }
 
 // ScheduleTellOnce sends msg to an actor after the delay. A sender of nil means none.
 func (s *Scheduler) ScheduleTellOnce(delay time.Duration, to *Ref, msg any, sender *Ref) *Cancelable {

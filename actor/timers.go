@@ -15,28 +15,30 @@ import (
 // positive. It must be used only within the actor, as its Context. For the resolution see Scheduler.
 type Timers struct {
 	scheduler *Scheduler
-	self      interface{ Tell(msg any) }
+	self      interface{ tellNow(msg any, sender *Ref) }
 	active    map[any]*keyedTimer
 }
 
 // keyedTimer is one timer. It is never used again, so that the identity of its message is the generation.
 type keyedTimer struct {
 	timer   wheel.Timer
-	self    interface{ Tell(msg any) }
+	self    interface{ tellNow(msg any, sender *Ref) }
 	message timerMessage
 }
 
 // timerMessage is what a timer puts into the mailbox: the cell unpacks it by accept before anybody sees it.
 type timerMessage struct{ key, msg any }
 
+func (m *timerMessage) unwrap() any { return m.msg }
+
 // String is how it looks in a log.
 func (m *timerMessage) String() string { return fmt.Sprintf("%v (of timer %v)", m.msg, m.key) }
 
 // Run is called by the scheduler.
-func (k *keyedTimer) Run() { k.self.Tell(&k.message) }
+func (k *keyedTimer) Run() { k.self.tellNow(&k.message, nil) }
 
 // newTimers makes the timers of one actor: self is its reference.
-func newTimers(s *Scheduler, self interface{ Tell(msg any) }) *Timers {
+func newTimers(s *Scheduler, self interface{ tellNow(msg any, sender *Ref) }) *Timers {
 	return &Timers{scheduler: s, self: self}
 }
 
