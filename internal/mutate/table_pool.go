@@ -37,12 +37,16 @@ func init() {
 			edits: []edit{{workersF, "		c = w.look() // nobody was woken while this one was spinning\n", "		return w.look()\n"}},
 		},
 		{
+			name: "a worker with more to do wakes nobody", pkg: actors, cases: `^TestPoolTurnedWakes$`,
+			edits: []edit{{workersF, "		if more && p.idlers.Load() > 0 && p.spinning.Load() == 0 {", "		if false {"}},
+		},
+		{
 			name: "a given-away turn's cell is dropped", pkg: actors, cases: `^TestPool(TurnedAfterLoss|BlockedActor/1_workers)$`, atLeast: 1,
 			edits: []edit{{workersF, "	if again {\n		p.schedule(c, nil)\n	}\n	return false", "	return false"}},
 		},
 		{
 			name: "a cell with more to do is dropped", pkg: actors, cases: `^TestPool(Turned|MovesEachCellOnce|QueueDoesNotStarveCommon)$`, atLeast: 1,
-			edits: []edit{{workersF, "		if again {\n			w.queue.push(c)\n		}\n", ""}},
+			edits: []edit{{workersF, "			more = w.next != nil || w.queue.len() > 0\n			w.queue.push(c)\n", ""}},
 		},
 		{
 			name: "nobody watches for workers that are stuck", pkg: actors, cases: `^TestPool(BlockedActor/(1|2)_workers|WatchmanStays)$`,
@@ -87,7 +91,7 @@ func init() {
 		// Double runs.
 		{
 			name: "a turn's end puts back an idle cell", pkg: actors, cases: `^Test(PoolTurned|PoolMovesEachCellOnce|MailboxRest/pool)$`,
-			edits: []edit{{workersF, "		if again {\n			w.queue.push(c)\n		}\n", "		w.queue.push(c)\n"}},
+			edits: []edit{{workersF, "		if again {\n			more = w.next != nil || w.queue.len() > 0\n			w.queue.push(c)\n		}\n", "		w.queue.push(c)\n"}},
 		},
 		{
 			name: "a given-away turn's end puts back an idle cell", pkg: actors, cases: `^TestPoolTurnedAfterLoss$`,
