@@ -30,7 +30,9 @@ func (s *System) deadLetter(to *Ref, msg any, sender *Ref) {
 		return
 	case *timerMessage, *continuation, *receiveTimeoutMessage:
 		return // of no interest to anybody
-	case DeadLetter, SuppressedDeadLetter, Dropped, UnhandledMessage:
+	case SuppressedDeadLetter:
+		return
+	case DeadLetter, Dropped, UnhandledMessage:
 		// It was on its way to a subscriber that is gone. To publish that would go on without end.
 		s.lost.dead.total.Add(1)
 		return
