@@ -408,7 +408,7 @@ func TestMailboxRest(t *testing.T) {
 
 // TestMailboxSystemRest is the same with system messages.
 func TestMailboxSystemRest(t *testing.T) {
-	s := testSystem(t)
+	s := plainSystem(t)
 	c := s.MustSpawn(FromFunc(func(*Context, any) {}), "a").c
 	for n := range 50_000 {
 		for on, kind := range map[bool]sysKind{true: sysSuspend, false: sysResume} {

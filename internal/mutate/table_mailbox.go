@@ -70,7 +70,7 @@ var mailboxTable = []mutation{
 	},
 	{
 		name: "a new cell is not busy", pkg: actors, cases: `^TestMailboxNewCell$`,
-		edits: []edit{{cellF, "	c.status |= busy\n	c.sysWaiting.Store(true)\n", "	c.sysWaiting.Store(true)\n"}},
+		edits: []edit{{cellF, "disp: sys.dispatcher(props), status: busy}", "disp: sys.dispatcher(props)}"}},
 	},
 	{
 		name: "a cell that rests is looked at", pkg: actors, cases: `^TestMailboxRace/(pool|goroutine)$`, atLeast: 1, race: true,

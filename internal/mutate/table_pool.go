@@ -1,9 +1,8 @@
 package main
 
-// The mutations of the pool and of the other dispatchers.
+// The mutations of the pool and of the other dispatchers: lost wake-ups.
 func init() {
 	mailboxTable = append(mailboxTable, []mutation{
-		// Lost wake-ups.
 		{
 			name: "a ready cell wakes nobody", pkg: actors, cases: `^TestPool(ScheduleWakes|ScheduleFromLostTurn|BlockedActor/1_workers)$`,
 			edits: []edit{{workersF, "	w = p.popIdle()\n	p.mu.Unlock()\n	w.rouse()\n}\n\n// added is", "	w = p.idle[0]\n	p.mu.Unlock()\n}\n\n// added is"}},
@@ -88,7 +87,12 @@ func init() {
 			name: "the common queue goes last for ever", pkg: actors, cases: `^TestPoolQueueDoesNotStarveCommon$`,
 			edits: []edit{{workersF, "	if w.turns%commonEach == 0 && w.pool", "	if w.turns == 0 && w.pool"}},
 		},
-		// Double runs.
+	}...)
+}
+
+// And double runs.
+func init() {
+	mailboxTable = append(mailboxTable, []mutation{
 		{
 			name: "a turn's end puts back an idle cell", pkg: actors, cases: `^Test(PoolTurned|PoolMovesEachCellOnce|MailboxRest/pool)$`,
 			edits: []edit{{workersF, "		if again {\n			more = w.next != nil || w.queue.len() > 0\n			w.queue.push(c)\n		}\n", "		w.queue.push(c)\n"}},
