@@ -69,8 +69,8 @@ const (
 	otherClass = "other"
 )
 
-// Classes counts actors and waiting messages by class, sorted by class. It looks at each actor (about 0.1 µs each), costs nothing in
-// between, and may be called from any goroutine. Beyond 250 classes the rest is one class, "other".
+// Classes counts actors and waiting messages by class, sorted by class. It looks at each actor, which takes
+// some tenths of a second for a million, costs nothing in between, and may be called from any goroutine. Beyond 250 classes the rest is one class, "other".
 func (s *System) Classes() []ClassStats {
 	by := make(map[string]*ClassStats)
 	var walk func(c *cell)
@@ -140,7 +140,8 @@ type Meter interface {
 	// [System.Stats] and [System.Classes] have what need not be told.
 	Attach(s *System)
 
-	// Class is called once for each class of a system. nil measures nothing of that class.
+	// Class is called once for each class of a system. nil measures nothing of that class. It must not call
+	// [System.Classes], which may call it.
 	Class(s *System, class string) ClassMeter
 }
 

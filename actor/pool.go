@@ -46,7 +46,7 @@ type worker struct {
 	turns     uint32
 	goroutine uint64
 
-	patience uint32 // of spin; its goroutine's
+	patience atomic.Uint32 // of spin
 }
 
 // lostTurn is the turn of a goroutine whose worker was given away at the end of its epoch.
@@ -67,7 +67,8 @@ const (
 func newPool(n int, woken *atomic.Bool) *pool {
 	p := &pool{woken: woken, stuck: make(map[lostTurn]turnInfo)}
 	for range n {
-		w := &worker{pool: p, wake: make(chan struct{}, 1), patience: minSpins}
+		w := &worker{pool: p, wake: make(chan struct{}, 1)}
+		w.patience.Store(minSpins)
 		p.workers = append(p.workers, w)
 		p.idle = append(p.idle, w)
 	}
@@ -370,7 +371,8 @@ func (w *worker) spin() *cell {
 		p.woken.Store(false)
 		runtime.Gosched()
 	}
-	for i := uint32(1); i < w.patience && c == nil; i++ {
+	patience := w.patience.Load()
+	for i := uint32(1); i < patience && c == nil; i++ {
 		if i%spinYield == 0 {
 			runtime.Gosched()
 		}
@@ -381,10 +383,10 @@ func (w *worker) spin() *cell {
 	}
 	p.spinning.Store(0)
 	if c == nil {
-		w.patience = max(w.patience/2, minSpins)
+		w.patience.Store(max(patience/2, minSpins))
 		c = w.look() // nobody was woken while this one was spinning
 	} else {
-		w.patience = min(2*w.patience, maxSpins)
+		w.patience.Store(min(2*patience, maxSpins)) // maybe of another goroutine by now
 	}
 	if c != nil && p.waiting.Load() > 0 && p.idlers.Load() > 0 {
 		p.wakeOne() // for what came meanwhile and this one does not take

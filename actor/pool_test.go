@@ -357,7 +357,7 @@ func TestPoolSpinWakesForTheRest(t *testing.T) {
 		if w == v {
 			t.Fatal("the other worker was meant")
 		}
-		w.patience = patience
+		w.patience.Store(patience)
 		c := somebody(2)
 		v.mu.Lock() // stops the first look of w
 		got := make(chan *cell, 1)
