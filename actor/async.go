@@ -39,6 +39,7 @@ type asyncWork struct {
 	work   func(context.Context) func(*Context)
 	msg    any // that was handled when it was begun
 	sender *Ref
+	as     runState                // how it was handled
 	cancel context.CancelCauseFunc // nil before its turn
 
 	then    func(*Context)
@@ -59,7 +60,10 @@ func (c *cell) await(work func(context.Context) func(*Context)) {
 	if c.state == stopping || c.state == stopped {
 		return
 	}
-	a := &asyncWork{work: work, msg: c.msg, sender: c.sender}
+	a := &asyncWork{work: work, msg: c.msg, sender: c.sender, as: c.running}
+	if _, ok := a.msg.(*continuation); ok {
+		a.msg = nil // the runtime's own, of no use to the actor
+	}
 	x := c.more()
 	if x.async == nil {
 		x.async = a
@@ -112,10 +116,16 @@ func (c *cell) asyncDone(a *asyncWork) {
 	err := a.failure
 	if err == nil {
 		a.running = true
-		err = c.call(func() { a.then((*Context)(c)) })
+		err = c.call(func() {
+			c.running = a.as // it goes on with the message: Stash, say, is possible
+			a.then((*Context)(c))
+		})
 	}
 	if err != nil {
 		x.failing = a.msg
+		if x.timeout != nil {
+			x.timeout.handled(c) // it may be resumed
+		}
 		c.fail(err, nil)
 		c.msg, c.sender = nil, nil
 		return

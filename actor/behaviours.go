@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 )
 
@@ -26,7 +27,14 @@ func Receive[T any](f func(*Context, T)) *Props {
 // A Handler is a part of a [Behavior]: it handles some messages, or leaves them to those after it.
 type Handler struct {
 	handle func(*Context, any) bool
-	all    bool // leaves none
+	only   uintptr // the one type of messages that it may take, see typeOf; 0 where it has to be asked
+	all    bool    // leaves none
+}
+
+// onlyType is what a handler of messages of type T needs to be asked about: an interface takes several types.
+func onlyType[T any]() uintptr {
+	var zero T
+	return typeOf(zero) // of an interface it is nil, whose type is 0
 }
 
 // On handles messages of type T with f. T may be an interface (Akka.NET: ReceiveActor.Receive<T>).
@@ -34,7 +42,7 @@ func On[T any](f func(*Context, T)) Handler {
 	if f == nil {
 		panic("actor: On needs a function")
 	}
-	return Handler{handle: func(ctx *Context, msg any) bool {
+	return Handler{only: onlyType[T](), handle: func(ctx *Context, msg any) bool {
 		m, ok := msg.(T)
 		if ok {
 			f(ctx, m)
@@ -48,7 +56,7 @@ func OnIf[T any](pred func(T) bool, f func(*Context, T)) Handler {
 	if pred == nil || f == nil {
 		panic("actor: OnIf needs two functions")
 	}
-	return Handler{handle: func(ctx *Context, msg any) bool {
+	return Handler{only: onlyType[T](), handle: func(ctx *Context, msg any) bool {
 		m, ok := msg.(T)
 		if !ok || !pred(m) {
 			return false
@@ -73,19 +81,20 @@ func OnAny(f func(*Context, any)) Handler {
 // first handler that takes a message gets it; what none takes is passed to [Context.Unhandled]. It panics where
 // a handler is not made by one of the On functions, or comes after OnAny and so would never be called.
 func Behavior(handlers ...Handler) ReceiveFunc {
-	list := make([]func(*Context, any) bool, len(handlers))
-	for i, h := range handlers {
+	list := slices.Clone(handlers)
+	for i, h := range list {
 		switch {
 		case h.handle == nil:
 			panic(fmt.Sprintf("actor: Behavior: handler %d is empty", i+1))
-		case h.all && i < len(handlers)-1:
+		case h.all && i < len(list)-1:
 			panic(fmt.Sprintf("actor: Behavior: handler %d takes all messages, those after it would get none", i+1))
 		}
-		list[i] = h.handle
 	}
 	return func(ctx *Context, msg any) {
-		for _, handle := range list {
-			if handle(ctx, msg) {
+		is := typeOf(msg)
+		for i := range list {
+			h := &list[i]
+			if (h.only == 0 || h.only == is) && h.handle(ctx, msg) {
 				return
 			}
 		}

@@ -46,7 +46,7 @@ type worker struct {
 	turns     uint32
 	goroutine uint64
 
-	patience atomic.Uint32 // of spin
+	patience atomic.Uint32 // of spin; the goroutine that the worker was taken from may still write it
 }
 
 // lostTurn is the turn of a goroutine whose worker was given away at the end of its epoch.
@@ -386,7 +386,7 @@ func (w *worker) spin() *cell {
 		w.patience.Store(max(patience/2, minSpins))
 		c = w.look() // nobody was woken while this one was spinning
 	} else {
-		w.patience.Store(min(2*patience, maxSpins)) // maybe of another goroutine by now
+		w.patience.Store(min(2*patience, maxSpins))
 	}
 	if c != nil && p.waiting.Load() > 0 && p.idlers.Load() > 0 {
 		p.wakeOne() // for what came meanwhile and this one does not take

@@ -34,6 +34,14 @@ func (m *selectionMessage) nobody(s *System, to, sender *Ref) {
 	s.deadLetter(to, m.msg, sender)
 }
 
+// unwrap is for who looks at messages in mailboxes: what a priority is given to, say.
+func (m *selectionMessage) unwrap() any {
+	if m.msg == nil {
+		return m
+	}
+	return m.msg
+}
+
 // route handles a selection whose anchor is this actor. A message for the actor itself is handled at once: it
 // has waited in the mailbox already.
 func (c *cell) route(m *selectionMessage) {
