@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 )
 
 // cell is a local actor: its mailbox, its place in the tree, and what runs it. One goroutine at a time
@@ -14,17 +15,21 @@ type cell struct {
 	// The mailbox: see mailbox.go. Under mu.
 	mu               sync.Mutex
 	status           uint8
+	small            uint8 // batches in a row that needed little of the room there is
 	taken            int32 // messages in out, for depth
 	in               []envelope
 	sysHead, sysTail *sysMsg
 	sysWaiting       atomic.Bool // sysHead is not nil; read without the lock
 
 	out      []envelope
-	pos      int   // the next of out
-	suspends int32 // how often suspended and not yet resumed
+	pos      int     // the next of out
+	handled  int     // those of out before it are cleared
+	plain    uintptr // the type of a message that went to the actor: the next is often of the same
+	suspends int32   // how often suspended and not yet resumed
 	state    lifeState
 	lives    uint32 // restarts so far: see continuation
 	running  runState
+	counted  bool // among the actors that were started
 	box      messageQueue
 	disp     *dispatcher
 	w        *worker // that runs the cell now
@@ -100,15 +105,14 @@ func newCell(sys *System, parent *Ref, path string, uid int32, props *Props) *ce
 }
 
 // startOn makes the actor, on a goroutine of its dispatcher. The first turn of a cell finds it unborn.
-func (c *cell) startOn(w *worker) {
-	c.disp.schedule(c, w)
-}
+func (c *cell) startOn(w *worker) { c.disp.schedule(c, w) }
 
 // outcome of a part of a turn.
 type outcome uint8
 
 const (
-	idle   outcome = iota // nothing left to do: the cell is not ours any more
+	broken outcome = iota // part did not return: a function of the user's panicked or ended the goroutine
+	idle                  // nothing left to do: the cell is not ours any more
 	yield                 // its share is used up, and there is more
 	caught                // a function of the user's failed; the turn goes on
 	exited                // a function of the user's ended the goroutine (runtime.Goexit)
@@ -116,8 +120,13 @@ const (
 
 // turn handles messages until none is left or the dispatcher's share is used up. It reports whether the
 // cell has to be scheduled again.
-func (c *cell) turn(w *worker) (again bool) {
-	left := c.disp.throughput
+func (c *cell) turn(w *worker) (again bool) { return c.turnOf(w, c.disp.throughput) }
+
+// turnOf is a turn of at most so many messages.
+func (c *cell) turnOf(w *worker, left int) (again bool) {
+	if m := c.disp.meters; m != nil {
+		return c.meteredTurn(w, m, left)
+	}
 	var until time.Time
 	if d := c.disp.deadline; d > 0 {
 		until = time.Now().Add(d)
@@ -136,9 +145,8 @@ func (c *cell) turn(w *worker) (again bool) {
 
 // part handles messages until one of them fails.
 func (c *cell) part(left *int, until time.Time) (end outcome) {
-	end = exited // what it is where the code below does not return
 	defer func() {
-		if end != idle && c.running != inNothing { // an idle cell is not ours any more
+		if end == broken && c.running != inNothing { // else another goroutine may be running c by now
 			end = c.recovered(recover())
 		}
 	}()
@@ -146,9 +154,10 @@ func (c *cell) part(left *int, until time.Time) (end outcome) {
 		if c.sysWaiting.Load() {
 			c.handleSystem()
 		}
-		if c.suspends > 0 || c.pos == len(c.out) || c.state == stopped {
+		if c.pos >= len(c.out) || c.suspends > 0 || c.state == stopped {
 			w := c.w
-			c.w, c.msg, c.sender = nil, nil, nil
+			c.w = nil
+			c.forget()
 			if c.rest() {
 				return idle
 			}
@@ -156,17 +165,32 @@ func (c *cell) part(left *int, until time.Time) (end outcome) {
 			continue
 		}
 		if *left <= 0 || (!until.IsZero() && !time.Now().Before(until)) {
-			c.msg, c.sender = nil, nil
+			c.forget()
 			return yield
 		}
 		e := &c.out[c.pos]
 		c.pos++
-		c.msg, c.sender = e.msg, e.sender
-		*e = envelope{}
 		*left--
-		c.handle()
+		c.msg, c.sender = e.msg, e.sender
+		if typeOf(e.msg) == c.plain {
+			c.receive()
+		} else {
+			c.handle()
+		}
 	}
 }
+
+// forget lets go of the messages that this turn has handled.
+func (c *cell) forget() {
+	c.msg, c.sender = nil, nil
+	if c.handled < c.pos {
+		clear(c.out[c.handled:c.pos])
+		c.handled = c.pos
+	}
+}
+
+// typeOf is what tells the dynamic types of messages apart: the first word of an interface value.
+func typeOf(msg any) uintptr { return *(*uintptr)(unsafe.Pointer(&msg)) }
 
 // recovered makes a failure of the actor of what its code panicked with. r is nil when the code has
 // ended its goroutine.
@@ -187,7 +211,7 @@ func (c *cell) recovered(r any) outcome {
 	return caught
 }
 
-// handle handles the user message c.msg.
+// handle handles the user message c.msg, which may be one that the runtime answers itself.
 func (c *cell) handle() {
 	switch m := c.msg.(type) {
 	case PoisonPill:
@@ -215,6 +239,7 @@ func (c *cell) handle() {
 		c.timedOut(m)
 		return
 	}
+	c.plain = typeOf(c.msg)
 	c.receive()
 }
 

@@ -17,7 +17,7 @@ func TestNilIsRefused(t *testing.T) {
 	a := s.MustSpawn(probe{j: j, name: "a"}.props(), "a")
 	a.Tell(nil)
 	dropped.has(t, "<nil> to /user/a")
-	s.log.contains(t, "nil message")
+	s.log.contains(t, "a message cannot be nil")
 	within(t, a, func(ctx *Context) {
 		ctx.Tell(a, nil)
 		ctx.Reply(nil)
@@ -46,7 +46,7 @@ func TestNilIsRefused(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestChildNames(t *testing.T) {
 	s := newTestSystem(t, Config{})
 	p := bareProps(nil)
 	a := s.MustSpawn(p, "a")

@@ -30,8 +30,12 @@ const (
 	special                     // messages go to cell.box
 )
 
-// keep is how many envelopes a mailbox holds on to after a burst.
-const keep = 1 << 10
+// How much room for envelopes a mailbox holds on to after a burst.
+const (
+	keep     = 1 << 11 // always
+	keepIdle = 1 << 16 // at most, once the mailbox is empty
+	keepFor  = 64      // more than keep for so many batches that need an eighth of it at most
+)
 
 // messageQueue holds the user messages of a mailbox that is not the default one. It is used with the
 // cell's lock held. The rank of a message is what its ranker said, else 0.
@@ -244,7 +248,7 @@ func (c *cell) refill() bool {
 }
 
 func (c *cell) refillLocked() bool {
-	c.pos = 0
+	c.pos, c.handled = 0, 0
 	if c.status&special != 0 {
 		e, ok := c.box.pop()
 		if !ok {
@@ -256,12 +260,26 @@ func (c *cell) refillLocked() bool {
 		return true
 	}
 	spare := c.out[:0]
-	if cap(spare) > keep && len(c.in) <= keep {
-		spare = nil
+	if cap(spare) > keep {
+		spare = c.shrink(spare)
 	}
 	c.in, c.out = spare, c.in
 	c.taken = int32(len(c.out))
 	return len(c.out) > 0
+}
+
+// shrink gives up room that a burst has needed and that has not been needed for some time since.
+func (c *cell) shrink(spare []envelope) []envelope {
+	switch {
+	case len(c.in) >= cap(spare)/8:
+		c.small = 0
+	case c.small < keepFor && (len(c.in) > 0 || cap(spare) <= keepIdle):
+		c.small++
+	default:
+		c.small = 0
+		return nil
+	}
+	return spare
 }
 
 // rest ends a turn with nothing left to do, if that is so: then the cell is idle, and not this
@@ -303,7 +321,7 @@ func (c *cell) close() (left []envelope, system *sysMsg) {
 			left = append(left, e)
 		}
 	}
-	c.in, c.out, c.pos, c.taken = nil, nil, 0, 0
+	c.in, c.out, c.pos, c.handled, c.taken = nil, nil, 0, 0, 0
 	c.mu.Unlock()
 	return left, system
 }
@@ -324,10 +342,11 @@ func (c *cell) pushFront(es []envelope) {
 		room := n + len(rest)/2 // for messages to come, so that many single ones do not move the rest each time
 		out := make([]envelope, room+len(rest))
 		copy(out[room:], rest)
-		c.out, c.pos = out, room
+		c.out, c.pos, c.handled = out, room, room
 	}
 	c.pos -= n
 	copy(c.out[c.pos:], es)
+	c.handled = min(c.handled, c.pos)
 	c.mu.Lock()
 	c.taken = int32(len(c.out) - c.pos)
 	c.mu.Unlock()

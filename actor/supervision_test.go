@@ -294,7 +294,7 @@ func TestFailingSupervisor(t *testing.T) {
 }
 
 // 100,000 failures in a row: nothing grows, and no message is lost but those that failed.
-func TestRestartStorm(t *testing.T) {
+func TestRestartStormUnderSupervision(t *testing.T) {
 	const n = 100_000
 	s := newTestSystem(t, Config{})
 	strategy := Strategy{Quiet: true}

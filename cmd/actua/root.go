@@ -15,7 +15,7 @@ import (
 )
 
 // later are commands whose names are taken, but that do not exist yet.
-var later = []string{"dump", "gen", "bench", "trace", "ab", "actors"}
+var later = []string{"dump", "gen", "trace", "ab", "actors"}
 
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
@@ -49,7 +49,7 @@ path (/Objects/Server/ServerStatus).`,
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "one JSON object a line on standard output")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.serveCommand(), a.endpointsCommand(), a.browseCommand(), a.readCommand(),
-		a.writeCommand(), a.callCommand(), a.watchCommand(), a.connectCommand(), a.certCommand())
+		a.writeCommand(), a.callCommand(), a.watchCommand(), a.connectCommand(), a.certCommand(), a.benchCommand())
 	for _, c := range root.Commands() {
 		c.DisableFlagsInUseLine = true
 	}

@@ -1,0 +1,99 @@
+package main
+
+import "slices"
+
+// SpawnBenchmark of Akka.NET: its name as a plan, how many actors a run makes, and what they add up to.
+const (
+	spawnBenchmark = "spawnbenchmark"
+	spawnActors    = 1_111_111
+	spawnSum       = "499999500000"
+)
+
+// goal is what a row must reach.
+type goal struct {
+	what    string               // the figure
+	against string               // whose figure ours is divided by; "" for the figure itself
+	figure  func(record) float64 // of one run
+	limit   float64
+	most    bool // limit is the largest value allowed; else the smallest
+	note    string
+}
+
+// row is one workload.
+type row struct {
+	plan  string
+	title string
+	args  string // of the harness
+	only  []string
+	goals []goal
+}
+
+// skip reports whether a peer takes no part.
+func (r row) skip(peer string) bool { return len(r.only) > 0 && !slices.Contains(r.only, peer) }
+
+func rate(r record) float64   { return r.Rate }
+func nanos(r record) float64  { return r.NsPerMsg }
+func allocs(r record) float64 { return r.Allocs }
+
+func extra(name string) func(record) float64 {
+	return func(r record) float64 { return r.Extra[name] }
+}
+
+// times wants a multiple of a peer's rate.
+func times(peer string, limit float64, note string) goal {
+	return goal{what: "rate", against: peer, figure: rate, limit: limit, note: note}
+}
+
+// none wants no allocation a message. The harness's own goroutines and timers allocate a little.
+var none = goal{what: "allocations a message", figure: allocs, limit: 0.005, most: true}
+
+// What the best library of the anchors, which cannot be had as a module, reached as a multiple of protoactor in
+// one alternating series: tell-only from one and from eight goroutines.
+const (
+	bestTell1 = 8.64 / 4.82
+	bestTell8 = 7.06 / 2.48
+)
+
+// rows are the "Speed and memory" in its order.
+var rows = []row{
+	{plan: "pingpong", title: "ping-pong, 2 pairs, 1000 in flight", args: "pingpong -n 2 -msgs 2000000",
+		goals: []goal{times("protoactor", 4, ""), times("mini", 0.55, ""), none}},
+	{plan: "pingpong", title: "ping-pong, 4 pairs, 1000 in flight", args: "pingpong -n 4 -msgs 2000000",
+		goals: []goal{times("protoactor", 4, ""), times("mini", 0.55, ""), none}},
+	{plan: "pingpong", title: "ping-pong, 8 pairs, 1000 in flight", args: "pingpong -n 8 -msgs 1000000",
+		goals: []goal{times("protoactor", 4, ""), times("mini", 0.55, ""), none}},
+	{plan: "pairs50k", title: "ping-pong, 50,000 pairs, 10 in flight", args: "pingpong -n 50000 -window 10 -msgs 600",
+		goals: []goal{times("mini", 0.5, "")}},
+	{plan: "pingpong1", title: "ping-pong, 1 pair, 1 in flight", args: "pingpong -n 1 -window 1 -msgs 1000000",
+		goals: []goal{{what: "time a message", against: "protoactor", figure: nanos, limit: 0.35, most: true}, none}},
+	{plan: "pingpong1", title: "ping-pong, 4 pairs, 1 in flight", args: "pingpong -n 4 -window 1 -msgs 500000",
+		goals: []goal{{what: "time a message", against: "protoactor", figure: nanos, limit: 0.5, most: true}, none}},
+	{plan: "fanin", title: "fan-in, 100 actors to one", args: "fanin -n 100 -msgs 40000",
+		goals: []goal{times("protoactor", 3, "")}},
+	{plan: "tell", title: "tell-only, 1 goroutine", args: "tell -n 1 -msgs 4000000",
+		goals: []goal{times("protoactor", 1.8, ""), times("protoactor", 1.8*bestTell1, "1.8 of the best of the anchors")}},
+	{plan: "tell", title: "tell-only, 8 goroutines", args: "tell -n 8 -msgs 4000000",
+		goals: []goal{times("protoactor", 1.1, ""), times("protoactor", 1.1*bestTell8, "1.1 of the best of the anchors")}},
+	{plan: "ask", title: "ask, 1 caller", args: "ask -n 1 -msgs 300000",
+		goals: []goal{times("protoactor", 3.9, ""), {what: "allocations an ask", figure: allocs, limit: 2, most: true}}},
+	{plan: "ask", title: "ask, 64 callers", args: "ask -n 64 -msgs 300000",
+		goals: []goal{times("protoactor", 2.6, ""), {what: "allocations an ask", figure: allocs, limit: 2, most: true}}},
+	{plan: "spawn", title: "spawn 100,000", args: "spawn -n 100000", only: []string{"protoactor", "mini", "actua"},
+		goals: []goal{times("protoactor", 1.5, "")}},
+	{plan: "spawn1m", title: "1,000,000 idle actors", args: "spawn -n 1000000", only: []string{"protoactor", "mini", "actua"},
+		goals: []goal{times("protoactor", 1.5, ""), {what: "heap bytes an actor", figure: extra("heap_per_actor"), limit: 480, most: true},
+			{what: "goroutines", figure: extra("goroutines"), limit: 10, most: true, note: "those of the process, none an actor"}}},
+	{plan: spawnBenchmark, title: "SpawnBenchmark, 1,111,111 actors", args: "SpawnBenchmark", only: []string{"protoactor", "actua"},
+		goals: []goal{times("protoactor", 1, "")}},
+}
+
+// planNames are the names for -plans in the order of the rows.
+func planNames() []string {
+	var names []string
+	for _, r := range rows {
+		if !slices.Contains(names, r.plan) {
+			names = append(names, r.plan)
+		}
+	}
+	return names
+}
