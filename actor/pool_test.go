@@ -175,6 +175,23 @@ func TestPoolTurned(t *testing.T) {
 	}
 }
 
+// A cell that goes back behind others is one that an idle worker can take.
+func TestPoolTurnedWakes(t *testing.T) {
+	for _, others := range []int{0, 1} {
+		p := handPool(2)
+		c := somebody(2)
+		w := p.popIdle()
+		w.now = c[0]
+		if others == 1 {
+			w.add(c[1])
+		}
+		w.turned(c[0], w.epoch, true)
+		if n := len(woken(p)); n != others {
+			t.Errorf("%d workers were woken for %d cells in the way", n, others)
+		}
+	}
+}
+
 // A goroutine whose worker was given away meanwhile leaves it, and its cell to the common queue.
 func TestPoolTurnedAfterLoss(t *testing.T) {
 	for _, again := range []bool{false, true} {
@@ -382,9 +399,10 @@ func TestPoolWatchmanStays(t *testing.T) {
 	p.watch.awake.Store(false)
 	w := p.popIdle()
 	w.rouse()
-	time.Sleep(2 * watchLinger * watchEach)
-	if !p.watch.awake.Load() {
-		t.Error("nobody watches a worker that was woken")
+	for range 50 { // longer than the watchman stays with nothing to watch
+		if time.Sleep(watchLinger * watchRarely / 20); !p.watch.awake.Load() {
+			t.Fatal("nobody watches a worker that was woken")
+		}
 	}
 	<-w.wake
 	p.mu.Lock()
