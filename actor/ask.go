@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,6 +26,7 @@ type ReplyTypeError struct {
 	Want  string // the type, as Go writes it
 }
 
+// Error names both types.
 func (e *ReplyTypeError) Error() string {
 	return fmt.Sprintf("actor: the reply is a %T, not a %s", e.Reply, e.Want)
 }
@@ -79,7 +82,7 @@ func replyAs[R any](v any, err error) (R, error) {
 		}
 		return zero, f.Cause
 	}
-	return zero, &ReplyTypeError{Reply: v, Want: fmt.Sprintf("%T", &zero)[1:]}
+	return zero, &ReplyTypeError{Reply: v, Want: reflect.TypeFor[R]().String()}
 }
 
 // promise is the sender of an ask, for one reply. Whoever sets claimed gives the result: a reply, the time-out, the
@@ -94,7 +97,7 @@ type promise struct {
 	wake    chan struct{}
 	then    func(any, error) // in place of an asker who waits
 	timer   wheel.Timer
-	armed   bool
+	armed   atomic.Bool
 
 	mu       sync.Mutex
 	name     string // below /temp, once somebody has asked for it
@@ -137,11 +140,8 @@ func ask(ctx context.Context, to *Ref, msg any, timeout time.Duration) (any, err
 		return nil, errors.New("actor: a message cannot be nil")
 	}
 	p := newPromise(to)
-	p.arm(timeout)
-	near := to.c != nil && to.c.disp.spinningNow()
-	to.TellFrom(msg, &p.ref)
-	if !near || !p.spin() {
-		p.park(ctx, ended)
+	if !p.send(msg, ended == nil && timeout <= 0) {
+		p.park(ctx, ended, timeout)
 	}
 	return p.value, p.err
 }
@@ -149,26 +149,63 @@ func ask(ctx context.Context, to *Ref, msg any, timeout time.Duration) (any, err
 // arm sets the time-out.
 func (p *promise) arm(timeout time.Duration) {
 	if timeout > 0 {
-		p.armed = true
 		p.timer.Do = p
 		p.ref.sys.scheduler.add(&p.timer, timeout)
+		p.armed.Store(true)
+		if p.claimed.Load() { // meanwhile, by somebody who may have missed that it is armed
+			p.ref.sys.scheduler.remove(&p.timer)
+		}
 	}
 }
 
-// spin waits for some microseconds: the actor runs on another processor already.
-func (p *promise) spin() bool {
+// send asks, and reports whether the reply has come already. With patient set nothing but a reply ends the ask.
+func (p *promise) send(msg any, patient bool) (done bool) {
+	c := p.to.c
+	if c == nil {
+		p.to.t.tell(p.to, msg, &p.ref)
+		return false
+	}
+	ready := c.enqueue(msg, &p.ref)
+	if ready && (patient || c.props.nonBlocking) {
+		c.disp.runHere(c)
+		return p.state.Load() == promiseDone
+	}
+	near := c.disp.spinningNow()
+	if ready {
+		c.disp.schedule(c, nil)
+	} else {
+		near = c.depth() <= 2
+	}
+	return near && p.spin(&c.disp.askTrust)
+}
+
+// spin waits for some microseconds, if that was of use lately: where the actor runs on another processor at this
+// moment, the reply comes before a goroutine could be put to sleep and woken.
+func (p *promise) spin(trust *atomic.Int32) bool {
+	t := trust.Load()
+	if t <= 0 && rand.Uint32()%16 != 0 {
+		return false
+	}
 	for range askSpins {
 		if p.state.Load() == promiseDone {
+			if t < askTrust {
+				trust.Store(askTrust)
+			}
 			return true
 		}
 		pause()
 	}
+	trust.Store(t - 1)
 	return false
 }
 
-const askSpins = 200
+const (
+	askSpins = 160 // about two microseconds
+	askTrust = 8   // so many times in a row in vain, and it is tried only now and then
+)
 
-func (p *promise) park(ctx context.Context, ended <-chan struct{}) {
+func (p *promise) park(ctx context.Context, ended <-chan struct{}, timeout time.Duration) {
+	p.arm(timeout)
 	wake := wakes.Get().(chan struct{})
 	p.wake = wake
 	if p.state.CompareAndSwap(promiseOpen, promiseParked) {
@@ -200,6 +237,9 @@ func (p *promise) complete(v any, err error) bool {
 	if then := p.then; then != nil {
 		then(v, err)
 	} else if p.state.Swap(promiseDone) == promiseParked {
+		if c := p.to.c; c != nil {
+			c.disp.woken.Store(true)
+		}
 		p.wake <- struct{}{}
 	}
 	return true
@@ -207,7 +247,7 @@ func (p *promise) complete(v any, err error) bool {
 
 // finish gives back what the promise holds elsewhere. Whoever has claimed it calls.
 func (p *promise) finish() {
-	if p.armed {
+	if p.armed.Load() {
 		p.ref.sys.scheduler.remove(&p.timer)
 	}
 	p.mu.Lock()
@@ -310,7 +350,7 @@ func (c *cell) continueWith(m *continuation) {
 	if m.life != c.lives {
 		return
 	}
-	c.running = true
+	c.running = inHook
 	m.run((*Context)(c))
-	c.running = false
+	c.running = inNothing
 }

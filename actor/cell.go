@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 )
 
 // cell is a local actor: its mailbox, its place in the tree, and what runs it. One goroutine at a time
@@ -14,17 +15,21 @@ type cell struct {
 	// The mailbox: see mailbox.go. Under mu.
 	mu               sync.Mutex
 	status           uint8
+	small            uint8 // batches in a row that needed little of the room there is
 	taken            int32 // messages in out, for depth
 	in               []envelope
 	sysHead, sysTail *sysMsg
 	sysWaiting       atomic.Bool // sysHead is not nil; read without the lock
 
 	out      []envelope
-	pos      int   // the next of out
-	suspends int32 // how often suspended and not yet resumed
+	pos      int     // the next of out
+	handled  int     // those of out before it are cleared
+	plain    uintptr // the type of a message that went to the actor: the next is often of the same
+	suspends int32   // how often suspended and not yet resumed
 	state    lifeState
 	lives    uint32 // restarts so far: see continuation
-	running  bool   // a function of the user's is being called
+	running  runState
+	counted  bool // among the actors that were started
 	box      messageQueue
 	disp     *dispatcher
 	w        *worker // that runs the cell now
@@ -76,6 +81,16 @@ const (
 	stopped
 )
 
+// runState says whether a function of the user's is being called.
+type runState uint8
+
+const (
+	inNothing  runState = iota
+	inReceive           // as the handler of a message
+	hasStashed          // the same, and the message was stashed
+	inHook              // as something else
+)
+
 // newCell makes a cell that has nothing to do yet.
 func newCell(sys *System, parent *Ref, path string, uid int32, props *Props) *cell {
 	c := &cell{props: props, parent: parent, disp: sys.dispatcher(props)}
@@ -83,21 +98,21 @@ func newCell(sys *System, parent *Ref, path string, uid int32, props *Props) *ce
 	if box := props.mailbox.make(); box != nil {
 		c.box, c.status = box, special
 	}
+	// Its first turn makes the actor (create), and is up to startOn: what comes before that schedules nothing.
+	c.status |= busy
+	c.sysWaiting.Store(true)
 	return c
 }
 
 // startOn makes the actor, on a goroutine of its dispatcher. The first turn of a cell finds it unborn.
-func (c *cell) startOn(w *worker) {
-	c.sysWaiting.Store(true)
-	c.status |= busy // nobody else knows the cell yet
-	c.disp.schedule(c, w)
-}
+func (c *cell) startOn(w *worker) { c.disp.schedule(c, w) }
 
 // outcome of a part of a turn.
 type outcome uint8
 
 const (
-	idle   outcome = iota // nothing left to do: the cell is not ours any more
+	broken outcome = iota // part did not return: a function of the user's panicked or ended the goroutine
+	idle                  // nothing left to do: the cell is not ours any more
 	yield                 // its share is used up, and there is more
 	caught                // a function of the user's failed; the turn goes on
 	exited                // a function of the user's ended the goroutine (runtime.Goexit)
@@ -105,8 +120,13 @@ const (
 
 // turn handles messages until none is left or the dispatcher's share is used up. It reports whether the
 // cell has to be scheduled again.
-func (c *cell) turn(w *worker) (again bool) {
-	left := c.disp.throughput
+func (c *cell) turn(w *worker) (again bool) { return c.turnOf(w, c.disp.throughput) }
+
+// turnOf is a turn of at most so many messages.
+func (c *cell) turnOf(w *worker, left int) (again bool) {
+	if m := c.disp.meters; m != nil {
+		return c.meteredTurn(w, m, left)
+	}
 	var until time.Time
 	if d := c.disp.deadline; d > 0 {
 		until = time.Now().Add(d)
@@ -126,7 +146,7 @@ func (c *cell) turn(w *worker) (again bool) {
 // part handles messages until one of them fails.
 func (c *cell) part(left *int, until time.Time) (end outcome) {
 	defer func() {
-		if c.running {
+		if end == broken && c.running != inNothing { // else another goroutine may be running c by now
 			end = c.recovered(recover())
 		}
 	}()
@@ -134,9 +154,10 @@ func (c *cell) part(left *int, until time.Time) (end outcome) {
 		if c.sysWaiting.Load() {
 			c.handleSystem()
 		}
-		if c.suspends > 0 || c.pos == len(c.out) || c.state == stopped {
+		if c.pos >= len(c.out) || c.suspends > 0 || c.state == stopped {
 			w := c.w
-			c.w, c.msg, c.sender = nil, nil, nil
+			c.w = nil
+			c.forget()
 			if c.rest() {
 				return idle
 			}
@@ -144,24 +165,43 @@ func (c *cell) part(left *int, until time.Time) (end outcome) {
 			continue
 		}
 		if *left <= 0 || (!until.IsZero() && !time.Now().Before(until)) {
-			c.msg, c.sender = nil, nil
+			c.forget()
 			return yield
 		}
 		e := &c.out[c.pos]
 		c.pos++
-		c.msg, c.sender = e.msg, e.sender
-		*e = envelope{}
 		*left--
-		c.handle()
+		c.msg, c.sender = e.msg, e.sender
+		if typeOf(e.msg) == c.plain {
+			c.receive()
+		} else {
+			c.handle()
+		}
 	}
 }
+
+// forget lets go of the messages that this turn has handled.
+func (c *cell) forget() {
+	c.msg, c.sender = nil, nil
+	if c.handled < c.pos {
+		clear(c.out[c.handled:c.pos])
+		c.handled = c.pos
+	}
+}
+
+// typeOf is what tells the dynamic types of messages apart: the first word of an interface value.
+func typeOf(msg any) uintptr { return *(*uintptr)(unsafe.Pointer(&msg)) }
 
 // recovered makes a failure of the actor of what its code panicked with. r is nil when the code has
 // ended its goroutine.
 func (c *cell) recovered(r any) outcome {
-	c.running = false
+	c.running = inNothing
 	if c.msg != nil {
-		c.more().failing = c.msg
+		x := c.more()
+		x.failing = c.msg
+		if x.timeout != nil {
+			x.timeout.handled(c) // it may be resumed
+		}
 	}
 	if r == nil {
 		c.fail(errGoexit, nil)
@@ -171,7 +211,7 @@ func (c *cell) recovered(r any) outcome {
 	return caught
 }
 
-// handle handles the user message c.msg.
+// handle handles the user message c.msg, which may be one that the runtime answers itself.
 func (c *cell) handle() {
 	switch m := c.msg.(type) {
 	case PoisonPill:
@@ -195,19 +235,23 @@ func (c *cell) handle() {
 	case *continuation:
 		c.continueWith(m)
 		return
+	case *receiveTimeoutMessage:
+		c.timedOut(m)
+		return
 	}
+	c.plain = typeOf(c.msg)
 	c.receive()
 }
 
 // receive calls the actor with c.msg.
 func (c *cell) receive() {
-	c.running = true
+	c.running = inReceive
 	if c.become != nil {
 		c.become((*Context)(c), c.msg)
 	} else {
 		c.actor.Receive((*Context)(c), c.msg)
 	}
-	c.running = false
+	c.running = inNothing
 	if c.ext != nil && c.ext.timeout != nil {
 		c.ext.timeout.handled(c)
 	}
@@ -255,14 +299,14 @@ func (c *cell) sendFrom(to *Ref, msg any, sender *Ref) {
 // as an error. Where it ends its goroutine instead, call does not return: what has to happen in any case
 // is deferred by the caller, and the cell then fails in part.
 func (c *cell) call(f func()) (err error) {
-	c.running = true
+	c.running = inHook
 	defer func() {
 		if r := recover(); r != nil {
-			c.running = false
+			c.running = inNothing
 			err = panicError(r)
 		}
 	}()
 	f()
-	c.running = false
+	c.running = inNothing
 	return nil
 }

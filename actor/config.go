@@ -33,6 +33,20 @@ type Config struct {
 	// counted in one line).
 	LogDeadLettersDuringShutdown bool
 
+	// Telemetry publishes [ActorStarted], [ActorStopped] and [ActorRestarted] on the event stream
+	// (akka.actor.telemetry.enabled, off).
+	Telemetry bool
+
+	// Meter is told what actors do: see [Meter], and the packages actorprom and actorotel. nil measures nothing.
+	Meter Meter
+
+	// InboxSize is how many messages an [Inbox] holds; 0 is 1000 (akka.actor.inbox.inbox-size).
+	InboxSize int
+
+	// InboxTimeout is how long [Inbox.Receive] waits whose context has no deadline; 0 is 5 seconds
+	// (akka.actor.inbox.default-timeout).
+	InboxTimeout time.Duration
+
 	// Clock is where the system gets its time from; nil is the real time. See package testkit.
 	Clock Clock
 }
@@ -49,6 +63,10 @@ func (c *Config) check() error {
 		return fmt.Errorf("actor: Config.LogDeadLetters is %d", c.LogDeadLetters)
 	case c.LogDeadLettersSilence < 0:
 		return fmt.Errorf("actor: Config.LogDeadLettersSilence is negative")
+	case c.InboxSize < 0:
+		return fmt.Errorf("actor: Config.InboxSize is negative")
+	case c.InboxTimeout < 0:
+		return fmt.Errorf("actor: Config.InboxTimeout is negative")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -55,6 +56,9 @@ type dispatcher struct {
 	name       string
 	throughput int
 	deadline   time.Duration
+	meters     *meters      // nil without Config.Meter
+	askTrust   atomic.Int32 // see promise.spin
+	woken      atomic.Bool  // an asker that slept has its reply
 }
 
 // runner finds a goroutine for a cell that has become ready.
@@ -67,6 +71,28 @@ type runner interface {
 
 	// running reports the cells that are in a turn now, each with the goroutine that runs it.
 	running(report func(c *cell, goroutine uint64, since time.Duration))
+}
+
+// runHere runs a cell that has become ready on the calling goroutine, for one message, and leaves the rest to
+// others. Dispatchers that promise a certain goroutine run it there all the same.
+func (d *dispatcher) runHere(c *cell) {
+	switch d.runner.(type) {
+	case *pool, *goroutines:
+	default:
+		d.schedule(c, nil)
+		return
+	}
+	normal := false
+	defer func() {
+		if !normal { // the actor's code has ended this goroutine: the cell needs another
+			d.schedule(c, nil)
+		}
+	}()
+	again := c.turnOf(nil, 1)
+	normal = true
+	if again {
+		d.schedule(c, nil)
+	}
 }
 
 // spinningNow reports whether a goroutine looks for work at this moment, and would run a cell at once.
@@ -82,6 +108,7 @@ func (d DispatcherConfig) make(name string) (*dispatcher, error) {
 		return nil, fmt.Errorf("actor: dispatcher %q: a number is negative", name)
 	}
 	out := &dispatcher{name: name, throughput: d.Throughput, deadline: d.ThroughputDeadline}
+	out.askTrust.Store(askTrust)
 	if out.throughput == 0 {
 		out.throughput = defaultThroughput
 	}
@@ -91,7 +118,7 @@ func (d DispatcherConfig) make(name string) (*dispatcher, error) {
 	}
 	switch d.Kind {
 	case Pool:
-		out.runner = newPool(n)
+		out.runner = newPool(n, &out.woken)
 	case Goroutine:
 		out.runner = &goroutines{}
 	case Pinned:
@@ -163,7 +190,8 @@ func (g *goroutines) stop() {}
 
 // goroutineID is the number that runtime/debug.Stack and a dump of all goroutines give the calling one.
 func goroutineID() (id uint64) {
-	var b [40]byte
+	b := idBuffers.Get().(*[40]byte)
+	defer idBuffers.Put(b)
 	n := runtime.Stack(b[:], false)
 	for _, ch := range b[len("goroutine "):n] {
 		if ch < '0' || ch > '9' {
@@ -173,3 +201,6 @@ func goroutineID() (id uint64) {
 	}
 	return id
 }
+
+// idBuffers are for goroutineID: what runtime.Stack writes to is allocated.
+var idBuffers = sync.Pool{New: func() any { return new([40]byte) }}

@@ -45,6 +45,7 @@ type InitializationError struct {
 	Cause error
 }
 
+// Error names the actor and the cause.
 func (e *InitializationError) Error() string {
 	return fmt.Sprintf("%s could not be started: %v", e.Actor.path, e.Cause)
 }
@@ -60,6 +61,7 @@ type RestartError struct {
 	Original error // why there was a restart
 }
 
+// Error names the actor and both causes.
 func (e *RestartError) Error() string {
 	return fmt.Sprintf("%s could not be restarted: %v (restarted because of: %v)", e.Actor.path, e.Cause, e.Original)
 }
@@ -71,6 +73,7 @@ func (e *RestartError) Unwrap() error { return e.Cause }
 // (Akka.NET: DeathPactException). The default decider stops the actor.
 type DeathPactError struct{ Dead *Ref }
 
+// Error names the actor that has ended.
 func (e *DeathPactError) Error() string {
 	return fmt.Sprintf("%s has ended, and its Terminated was not handled", e.Dead.path)
 }

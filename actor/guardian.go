@@ -73,7 +73,7 @@ func (n nobody) tellSystem(_ *Ref, m *sysMsg) {
 	case sysDeathNotice:
 		n.sys.ended()
 	case sysFailed:
-		n.sys.log.Error("the root of the system has failed", slog.Any("cause", m.cause))
+		n.sys.write(slog.LevelError, "the root of the system has failed", failureAttrs(n.sys.root, m.cause)...)
 		n.sys.root.enqueueSystem(&sysMsg{kind: sysTerminate})
 	}
 }
@@ -112,7 +112,7 @@ func (s *System) Shutdown(ctx context.Context) error {
 	default:
 	}
 	err := s.stuck(context.Cause(ctx))
-	s.log.Error("the system does not end", slog.Any("error", err))
+	s.write(slog.LevelError, "the system does not end", slog.Any("error", err))
 	return err
 }
 

@@ -45,12 +45,13 @@ func (c *cell) suspend() {
 }
 
 func (c *cell) unsuspend() {
-	if c.suspends == 0 {
+	if c.suspends == c.awaiting() {
 		return
 	}
 	if c.suspends--; c.suspends == 0 {
 		c.setSuspended(false)
 	}
+	c.resumeAsync()
 }
 
 func (c *cell) suspendChildren(except *Ref) {
@@ -84,8 +85,12 @@ func (c *cell) fail(cause error, child *Ref) {
 	x := c.more()
 	if child == nil {
 		child = x.judging
+		c.ref.sys.failed(c)
 	}
 	x.judging = nil
+	if child == nil {
+		c.dropAsync() // it belongs to the message that failed
+	}
 	c.suspend()
 	x.failed = &c.ref
 	if child != nil {
@@ -148,7 +153,7 @@ func (c *cell) recreate(cause error) {
 
 // dropActor forgets the actor and all that belongs to this one incarnation of it.
 func (c *cell) dropActor() {
-	c.running = false
+	c.running = inNothing
 	c.lives++
 	c.actor, c.become = nil, nil
 	c.msg, c.sender = nil, nil
@@ -165,11 +170,7 @@ func (c *cell) dropActor() {
 		x.timeout = nil
 	}
 	c.dropAsync()
-	if len(x.stash) > 0 {
-		stash := x.stash
-		x.stash = nil
-		c.pushFront(stash)
-	}
+	c.unstashAll()
 }
 
 // finishRecreate is the second half of a restart.
@@ -256,23 +257,22 @@ func (c *cell) finishTerminate() {
 	}
 }
 
-// afterStop makes the mailbox's rest dead letters, and tells the parent, then those who watch.
+// afterStop makes the mailbox's rest dead letters, system messages first, and tells the parent, then those who watch.
 func (c *cell) afterStop() {
-	c.running = false
+	c.running = inNothing
 	c.state = stopped
 	left, system := c.close()
 	sys := c.ref.sys
+	defer func() { // whatever those who hear of dead letters do
+		c.parent.tellSystem(&sysMsg{kind: sysDeathNotice, ref: &c.ref, existed: true})
+		c.tellWatchers()
+		c.actor, c.become, c.ext, c.msg, c.sender = nil, nil, nil, nil, nil
+		c.kids.Store(nil)
+	}()
 	if c.ext != nil {
-		for _, e := range c.ext.stash {
-			sys.deadLetter(&c.ref, e.msg, e.sender)
-		}
-		c.ext.stash = nil
 		for _, m := range c.ext.heldBack {
 			sys.deadSystemMessage(&c.ref, m)
 		}
-	}
-	for _, e := range left {
-		sys.deadLetter(&c.ref, e.msg, e.sender)
 	}
 	for m := system; m != nil; {
 		next := m.next
@@ -280,11 +280,16 @@ func (c *cell) afterStop() {
 		sys.deadSystemMessage(&c.ref, m)
 		m = next
 	}
-	c.parent.tellSystem(&sysMsg{kind: sysDeathNotice, ref: &c.ref, existed: true})
-	c.tellWatchers()
+	if c.ext != nil {
+		for _, e := range c.ext.stash {
+			sys.deadLetter(&c.ref, e.msg, e.sender)
+		}
+		c.ext.stash = nil
+	}
+	for _, e := range left {
+		sys.deadLetter(&c.ref, e.msg, e.sender)
+	}
 	sys.stoppedActor(c)
-	c.actor, c.become, c.ext, c.msg, c.sender = nil, nil, nil, nil, nil
-	c.kids.Store(nil)
 }
 
 // childFailed decides what happens to a child that has failed.
@@ -299,6 +304,7 @@ func (c *cell) childFailed(m *sysMsg) {
 		handled = c.strategy().handleFailure(c, k, m.cause)
 	})
 	if err != nil {
+		c.ref.sys.failed(c)
 		c.fail(fmt.Errorf("the supervisor of %s failed while it dealt with %q: %w", m.ref.path, m.cause, err), m.ref)
 		return
 	}

@@ -1,5 +1,10 @@
 package actor
 
+import (
+	"math"
+	"time"
+)
+
 // What a cell keeps its messages in. Everything here runs with the cell's lock held, or on the one
 // goroutine that runs the cell.
 //
@@ -25,23 +30,46 @@ const (
 	special                     // messages go to cell.box
 )
 
-// keep is how many envelopes a mailbox holds on to after a burst.
-const keep = 1 << 10
+// How much room for envelopes a mailbox holds on to after a burst.
+const (
+	keep     = 1 << 11 // always
+	keepIdle = 1 << 16 // at most, once the mailbox is empty
+	keepFor  = 64      // more than keep for so many batches that need an eighth of it at most
+)
 
 // messageQueue holds the user messages of a mailbox that is not the default one. It is used with the
-// cell's lock held.
+// cell's lock held. The rank of a message is what its ranker said, else 0.
 type messageQueue interface {
-	push(e envelope, must bool) (ok bool) // false: no room; with must there always is
-	pushFront(e envelope)                 // back to where it was taken from; never refused
+	push(e envelope, rank int, must bool) (ok bool) // false: no room; with must there always is
+	pushFront(e envelope, rank int)                 // back to where it was taken from; never refused
 	pop() (e envelope, ok bool)
 	len() int
 }
+
+// ranker is a messageQueue that asks a function of the user's about each message: without the cell's lock.
+type ranker interface {
+	// rank reports false where that function failed.
+	rank(c *cell, e envelope) (rank int, ok bool)
+}
+
+// waiter is a messageQueue that a sender may wait for.
+type waiter interface {
+	// waits reports whether senders wait at all.
+	waits() bool
+
+	// wait adds a message as soon as there is room. It reports false when there was none in time. It gives
+	// the cell's lock back, and returns without it.
+	wait(c *cell, e envelope) (ok bool)
+}
+
+// first is the rank of a message that has none and must not be lost.
+const first = math.MinInt
 
 // enqueue adds a user message and reports whether the caller has to schedule the cell.
 func (c *cell) enqueue(msg any, sender *Ref) bool {
 	c.mu.Lock()
 	if c.status&(closed|special) != 0 {
-		return c.enqueueSpecial(msg, sender) // gives the lock back
+		return c.enqueueSpecial(msg, sender, mayWait) // gives the lock back
 	}
 	c.in = append(c.in, envelope{msg, sender})
 	ready := c.status&(busy|suspended) == 0
@@ -52,63 +80,119 @@ func (c *cell) enqueue(msg any, sender *Ref) bool {
 	return ready
 }
 
-// enqueueSpecial is the end of enqueue for a cell that is gone or has another kind of mailbox.
-func (c *cell) enqueueSpecial(msg any, sender *Ref) bool {
-	for c.status&closed == 0 {
-		if c.box.push(envelope{msg, sender}, false) {
-			ready := c.status&(busy|suspended) == 0
+// patience is what a sender does about a mailbox that is full.
+type patience uint8
+
+const (
+	mayWait patience = iota
+	noWait           // the message is a dead letter then
+	needed           // there is room for this one
+)
+
+// enqueueSpecial is the end of enqueue for a cell that is gone or has another kind of mailbox. It gives the lock
+// back.
+func (c *cell) enqueueSpecial(msg any, sender *Ref, p patience) (ready bool) {
+	e := envelope{msg, sender}
+	rank := 0
+	if r, ok := c.box.(ranker); ok && c.status&closed == 0 {
+		c.mu.Unlock()
+		if rank, ok = c.rankOf(r, e, p == needed); !ok {
+			return false
+		}
+		c.mu.Lock()
+	}
+	for once := true; c.status&closed == 0; once = false {
+		if c.box.push(e, rank, p == needed) {
+			ready = c.status&(busy|suspended) == 0
 			if ready {
 				c.status |= busy
 			}
 			c.mu.Unlock()
 			return ready
 		}
-		room, ok := c.box.(waiter)
-		if !ok || !room.wait(c) { // without the lock meanwhile
+		w, ok := c.box.(waiter)
+		switch {
+		case p == noWait || !ok || !w.waits():
 			c.mu.Unlock()
-			c.ref.sys.publishFull(&c.ref, msg, sender)
-			return false
+		case once:
+			c.mu.Unlock()
+			if !c.runsHere() {
+				c.mu.Lock()
+				continue
+			}
+		default:
+			if w.wait(c, e) { // without the lock from here
+				return false // the cell runs, as it has made room
+			}
 		}
+		c.ref.sys.publishFull(&c.ref, msg, sender)
+		return false
 	}
 	c.mu.Unlock()
 	c.ref.sys.deadLetter(&c.ref, msg, sender)
 	return false
 }
 
+// rankOf is the rank of a message, which is a dead letter where there is none. One that is needed has one always.
+func (c *cell) rankOf(r ranker, e envelope, must bool) (rank int, ok bool) {
+	if must {
+		rank = first
+		done := make(chan struct{})
+		go func() { // the user's function may end its goroutine, and this one has things to do
+			defer close(done)
+			if n, ok := r.rank(c, e); ok {
+				rank = n
+			}
+		}()
+		<-done
+		return rank, true
+	}
+	defer func() {
+		if !ok {
+			c.ref.sys.deadLetter(&c.ref, unwrapped(e.msg), e.sender)
+		}
+	}()
+	return r.rank(c, e)
+}
+
+// runsHere reports whether the calling goroutine is the one that would have to make room in the mailbox: it runs
+// the cell, or is the only one that may.
+func (c *cell) runsHere() (here bool) {
+	me := goroutineID()
+	_, only := c.disp.runner.(*calling)
+	c.disp.running(func(x *cell, g uint64, _ time.Duration) {
+		here = here || g == me && (only || x == c)
+	})
+	return here
+}
+
 // enqueueOwn adds a message on the goroutine that runs the cell, which therefore sees it. There is always room.
 func (c *cell) enqueueOwn(msg any, sender *Ref) {
+	e := envelope{msg, sender}
+	rank := 0
+	if r, ok := c.box.(ranker); ok {
+		rank, _ = c.rankOf(r, e, true)
+	}
 	c.mu.Lock()
 	if c.status&special != 0 {
-		c.box.push(envelope{msg, sender}, true)
+		c.box.push(e, rank, true)
 	} else {
-		c.in = append(c.in, envelope{msg, sender})
+		c.in = append(c.in, e)
 	}
 	c.mu.Unlock()
 }
 
 // enqueueNow adds a message to a special mailbox without waiting for room.
 func (c *cell) enqueueNow(msg any, sender *Ref) {
+	p := noWait
+	switch msg.(type) {
+	case *continuation, *receiveTimeoutMessage:
+		p = needed
+	}
 	c.mu.Lock()
-	if c.status&closed != 0 || !c.box.push(envelope{msg, sender}, false) {
-		c.mu.Unlock()
-		c.ref.sys.deadLetter(&c.ref, msg, sender)
-		return
-	}
-	ready := c.status&(busy|suspended) == 0
-	if ready {
-		c.status |= busy
-	}
-	c.mu.Unlock()
-	if ready {
+	if c.enqueueSpecial(msg, sender, p) {
 		c.disp.schedule(c, nil)
 	}
-}
-
-// waiter is a messageQueue that a sender may wait for.
-type waiter interface {
-	// wait gives the cell's lock back until there may be room, and has it again when it returns. It
-	// reports false when the sender has waited for long enough.
-	wait(c *cell) bool
 }
 
 // enqueueSystem adds a system message, and schedules the cell where that is needed.
@@ -158,7 +242,7 @@ func (c *cell) refill() bool {
 }
 
 func (c *cell) refillLocked() bool {
-	c.pos = 0
+	c.pos, c.handled = 0, 0
 	if c.status&special != 0 {
 		e, ok := c.box.pop()
 		if !ok {
@@ -170,12 +254,26 @@ func (c *cell) refillLocked() bool {
 		return true
 	}
 	spare := c.out[:0]
-	if cap(spare) > keep && len(c.in) <= keep {
-		spare = nil
+	if cap(spare) > keep {
+		spare = c.shrink(spare)
 	}
 	c.in, c.out = spare, c.in
 	c.taken = int32(len(c.out))
 	return len(c.out) > 0
+}
+
+// shrink gives up room that a burst has needed and that has not been needed for some time since.
+func (c *cell) shrink(spare []envelope) []envelope {
+	switch {
+	case len(c.in) >= cap(spare)/8:
+		c.small = 0
+	case c.small < keepFor && (len(c.in) > 0 || cap(spare) <= keepIdle):
+		c.small++
+	default:
+		c.small = 0
+		return nil
+	}
+	return spare
 }
 
 // rest ends a turn with nothing left to do, if that is so: then the cell is idle, and not this
@@ -213,14 +311,11 @@ func (c *cell) close() (left []envelope, system *sysMsg) {
 	left = append(left, c.out[c.pos:]...)
 	left = append(left, c.in...)
 	if c.status&special != 0 {
-		for e, ok := c.box.pop(); ok; e, ok = c.box.pop() {
+		for e, ok := c.box.pop(); ok; e, ok = c.box.pop() { // those of senders who wait for room included
 			left = append(left, e)
 		}
-		if w, ok := c.box.(interface{ release() }); ok {
-			w.release() // senders that wait for room
-		}
 	}
-	c.in, c.out, c.pos, c.taken = nil, nil, 0, 0
+	c.in, c.out, c.pos, c.handled, c.taken = nil, nil, 0, 0, 0
 	c.mu.Unlock()
 	return left, system
 }
@@ -232,24 +327,38 @@ func (c *cell) pushFront(es []envelope) {
 		return
 	}
 	if c.status&special != 0 { // the bit never changes
-		c.mu.Lock()
-		for i := len(es) - 1; i >= 0; i-- {
-			c.box.pushFront(es[i])
-		}
-		c.mu.Unlock()
+		c.pushFrontSpecial(es)
 		return
 	}
-	if n := len(es); n <= c.pos {
-		c.pos -= n
-		copy(c.out[c.pos:], es)
-	} else {
+	n := len(es)
+	if n > c.pos {
 		rest := c.out[c.pos:]
-		out := make([]envelope, 0, len(es)+len(rest)+4)
-		out = append(append(out, es...), rest...)
-		c.out, c.pos = out, 0
+		room := n + len(rest)/2 // for messages to come, so that many single ones do not move the rest each time
+		out := make([]envelope, room+len(rest))
+		copy(out[room:], rest)
+		c.out, c.pos, c.handled = out, room, room
 	}
+	c.pos -= n
+	copy(c.out[c.pos:], es)
+	c.handled = min(c.handled, c.pos)
 	c.mu.Lock()
 	c.taken = int32(len(c.out) - c.pos)
+	c.mu.Unlock()
+}
+
+func (c *cell) pushFrontSpecial(es []envelope) {
+	es = append(es[:len(es):len(es)], c.out[c.pos:]...) // what was taken and not handled goes back behind them
+	ranks := make([]int, len(es))
+	if r, ok := c.box.(ranker); ok {
+		for i, e := range es {
+			ranks[i], _ = c.rankOf(r, e, true)
+		}
+	}
+	c.mu.Lock()
+	for i := len(es) - 1; i >= 0; i-- {
+		c.box.pushFront(es[i], ranks[i])
+	}
+	c.out, c.pos, c.taken = c.out[:0], 0, 0
 	c.mu.Unlock()
 }
 

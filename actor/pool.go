@@ -27,6 +27,7 @@ type pool struct {
 	idlers   atomic.Int32 // len(idle)
 	spinning atomic.Int32 // workers that look for work before they sleep: 0 or 1
 	watch    watchman
+	woken    *atomic.Bool // a goroutine was made ready that wants this processor
 }
 
 // worker is one queue of a pool. Its goroutine holds mu just to take a cell out or put one in.
@@ -45,7 +46,7 @@ type worker struct {
 	turns     uint32
 	goroutine uint64
 
-	patience uint32 // of spin; its goroutine's
+	patience atomic.Uint32 // of spin; the goroutine that the worker was taken from may still write it
 }
 
 // lostTurn is the turn of a goroutine whose worker was given away at the end of its epoch.
@@ -63,10 +64,11 @@ const (
 	spinYield = 64   // looks between two offers of the processor to others
 )
 
-func newPool(n int) *pool {
-	p := &pool{stuck: make(map[lostTurn]turnInfo)}
+func newPool(n int, woken *atomic.Bool) *pool {
+	p := &pool{woken: woken, stuck: make(map[lostTurn]turnInfo)}
 	for range n {
-		w := &worker{pool: p, wake: make(chan struct{}, 1), patience: minSpins}
+		w := &worker{pool: p, wake: make(chan struct{}, 1)}
+		w.patience.Store(minSpins)
 		p.workers = append(p.workers, w)
 		p.idle = append(p.idle, w)
 	}
@@ -188,19 +190,24 @@ func (w *worker) serve(epoch uint32) {
 
 // turned ends a turn of c. It reports false when this goroutine does not serve the worker any more.
 func (w *worker) turned(c *cell, epoch uint32, again bool) bool {
+	p := w.pool
 	w.mu.Lock()
 	mine := w.epoch == epoch
+	more := false
 	if mine {
 		w.now = nil
 		if again {
+			more = w.next != nil || w.queue.len() > 0
 			w.queue.push(c)
 		}
 	}
 	w.mu.Unlock()
 	if mine {
+		if more && p.idlers.Load() > 0 && p.spinning.Load() == 0 {
+			p.wakeOne()
+		}
 		return true
 	}
-	p := w.pool
 	p.mu.Lock()
 	delete(p.stuck, lostTurn{w, epoch})
 	p.mu.Unlock()
@@ -224,9 +231,6 @@ func (w *worker) find(epoch uint32) *cell {
 		return c
 	}
 	for {
-		if c := w.look(); c != nil {
-			return c
-		}
 		if c := w.spin(); c != nil {
 			return c
 		}
@@ -324,6 +328,9 @@ func (p *pool) takeCommon(w *worker) *cell {
 		}
 		w.now = c
 		w.mu.Unlock()
+		if n > 0 && p.idlers.Load() > 0 {
+			p.wakeOne()
+		}
 	}
 	return c
 }
@@ -357,12 +364,17 @@ func (w *worker) steal(v *worker) *cell {
 func (w *worker) spin() *cell {
 	p := w.pool
 	if len(p.workers) < 2 || !p.spinning.CompareAndSwap(0, 1) {
-		return nil
+		return w.look()
 	}
-	var c *cell
-	for i := uint32(0); i < w.patience && c == nil; i++ {
+	c := w.look()
+	if c == nil && p.woken.Load() {
+		p.woken.Store(false)
+		runtime.Gosched()
+	}
+	patience := w.patience.Load()
+	for i := uint32(1); i < patience && c == nil; i++ {
 		if i%spinYield == 0 {
-			runtime.Gosched() // whoever this worker has just woken gets its processor
+			runtime.Gosched()
 		}
 		pause()
 		if p.waiting.Load() > 0 || i%spinYield == 0 {
@@ -371,12 +383,13 @@ func (w *worker) spin() *cell {
 	}
 	p.spinning.Store(0)
 	if c == nil {
-		w.patience = max(w.patience/2, minSpins)
-		return w.look() // nobody was woken while this one was spinning
+		w.patience.Store(max(patience/2, minSpins))
+		c = w.look() // nobody was woken while this one was spinning
+	} else {
+		w.patience.Store(min(2*patience, maxSpins))
 	}
-	w.patience = min(2*w.patience, maxSpins)
-	if p.waiting.Load() > 0 && p.idlers.Load() > 0 {
-		p.wakeOne()
+	if c != nil && p.waiting.Load() > 0 && p.idlers.Load() > 0 {
+		p.wakeOne() // for what came meanwhile and this one does not take
 	}
 	return c
 }

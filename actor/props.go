@@ -56,6 +56,8 @@ type Props struct {
 	mailbox    Mailbox
 	strategy   *Strategy
 	stash      int
+
+	nonBlocking bool
 }
 
 // NewProps makes actors with produce, which is called on the actor's own goroutine, once at the start and once
@@ -87,8 +89,14 @@ func (p *Props) WithMailbox(m Mailbox) *Props { q := *p; q.mailbox = m; return &
 func (p *Props) WithSupervisor(s Strategy) *Props { q := *p; q.strategy = &s; return &q }
 
 // WithStashCapacity bounds how many messages an actor may have stashed: one more is a failure ([ErrStashFull]).
-// 0 is no bound, as in Akka.NET.
+// 0 and -1 are no bound, as in Akka.NET.
 func (p *Props) WithStashCapacity(n int) *Props { q := *p; q.stash = n; return &q }
+
+// WithNonBlocking says that the actors never wait for anything while they handle a message, and take only some
+// microseconds: an ask of one that is idle then runs it on the asker's own goroutine, which is several times
+// faster than to hand the message over. An actor that waits in spite of it holds up its askers beyond their
+// time-outs. (Asks that have no time-out and no deadline do so with all actors.)
+func (p *Props) WithNonBlocking() *Props { q := *p; q.nonBlocking = true; return &q }
 
 // WithClass names the class of the actors, for [System.Tree], metrics and remote deployment. The default is
 // their Go type.
@@ -126,6 +134,9 @@ func (p *Props) check(s *System) error {
 	}
 	if p.dispatcher != "" && s.dispatchers[p.dispatcher] == nil {
 		return fmt.Errorf("actor: there is no dispatcher %q in the configuration", p.dispatcher)
+	}
+	if p.stash < -1 {
+		return fmt.Errorf("actor: a stash cannot have a capacity of %d", p.stash)
 	}
 	return p.mailbox.check()
 }

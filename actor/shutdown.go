@@ -22,6 +22,7 @@ type ShutdownError struct {
 	Left  int // actors that have not ended, those included
 }
 
+// Error has a line for each actor that is stuck, and its stack.
 func (e *ShutdownError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "actor: %d actors have not stopped (%v)", e.Left, e.Cause)

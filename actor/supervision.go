@@ -17,6 +17,7 @@ const (
 	Escalate                  // the supervisor fails itself, with the same cause
 )
 
+// String is the name in lower case.
 func (d Directive) String() string {
 	switch d {
 	case Restart:
@@ -178,7 +179,7 @@ func (s *Strategy) process(c *cell, child *cell, cause error, restart bool) {
 
 func (s *Strategy) giveUp(child *cell, restart bool) {
 	if restart && !s.Quiet {
-		child.ref.sys.log.Error("actor has failed too often and is stopped", slog.String("actor", child.ref.path),
+		child.ref.sys.logLimited(slog.LevelError, "actor has failed too often and is stopped", slog.String("actor", child.ref.path),
 			slog.Int("restarts", max(s.MaxRetries, 0)), slog.Duration("within", s.Within))
 	}
 }

@@ -53,7 +53,7 @@ func (c *cell) sysState() sysState {
 	switch {
 	case c.children().waiting():
 		return stateWaiting
-	case c.suspends > 0:
+	case c.suspends > c.awaiting(): // not while it only awaits work of its own
 		return stateFailed
 	}
 	return stateNormal

@@ -1,7 +1,6 @@
 package actor
 
 import (
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -23,8 +22,15 @@ type System struct {
 
 	deadLetters  *Ref
 	nobodysChild *Ref // the parent of the root
+	tempDir      *Ref // /temp
 	root         *cell
 	user, system *cell
+
+	lost       losses
+	limit      lineLimit
+	counts     counts
+	meters     *meters // nil without Config.Meter
+	extensions extensions
 
 	temps     sync.Map // name below /temp to *Ref: pending asks that somebody knows by name
 	tempNames atomic.Uint64
@@ -38,6 +44,10 @@ func NewSystem(name string, cfg Config) (*System, error) {
 	if err := ValidSystemName(name); err != nil {
 		return nil, err
 	}
+	addr, err := LocalAddress(name)
+	if err != nil {
+		return nil, err
+	}
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
@@ -46,7 +56,7 @@ func NewSystem(name string, cfg Config) (*System, error) {
 		return nil, err
 	}
 	s := &System{
-		name: name, cfg: cfg, log: cfg.Logger, addr: LocalAddress(name), clock: cfg.Clock,
+		name: name, cfg: cfg, log: cfg.Logger, addr: addr, clock: cfg.Clock,
 		dispatchers: dispatchers, standard: dispatchers[DefaultDispatcher],
 		terminated: make(chan struct{}),
 	}
@@ -57,8 +67,11 @@ func NewSystem(name string, cfg Config) (*System, error) {
 	s.clock = clockOr(s.clock)
 	s.scheduler = newScheduler(s.clock, 0, 0, s.scheduledFailed)
 	s.events = newEventStream(s)
+	s.lost.init()
+	s.startMeter()
 	s.deadLetters = s.newRef(deadLetters{}, "/deadLetters")
 	s.nobodysChild = s.newRef(nobody{s}, "")
+	s.tempDir = s.newRef(tempDir{}, "/temp")
 	s.startGuardians()
 	return s, nil
 }
@@ -109,13 +122,12 @@ func newUID() int32 { return 1 + rand.Int32N(1<<31-2) }
 
 // scheduledFailed is told of a scheduled function that panicked.
 func (s *System) scheduledFailed(err error, stack []byte) {
-	s.log.Error("a scheduled function failed", slog.Any("error", err), slog.String("stack", string(stack)))
+	s.logLimited(slog.LevelError, "a scheduled function failed", slog.Any("error", err), slog.String("stack", string(stack)))
 }
 
 // refuseNil deals with a nil message.
 func (s *System) refuseNil(to, sender *Ref) {
-	s.log.Warn("a nil message was not delivered", slog.String("to", to.path), slog.String("from", pathOf(sender)))
-	s.events.Publish(Dropped{Reason: "a message cannot be nil", Sender: sender, Recipient: to})
+	s.drop(to, nil, sender, "a message cannot be nil")
 }
 
 func pathOf(r *Ref) string {
@@ -125,5 +137,8 @@ func pathOf(r *Ref) string {
 	return r.elements()
 }
 
-// String names the system as in the address of its actors.
-func (s *System) String() string { return fmt.Sprintf("akka://%s", s.name) }
+// Address is the address of the system's actors.
+func (s *System) Address() Address { return s.addr }
+
+// String is the text of the address: akka://name.
+func (s *System) String() string { return s.addr.String() }

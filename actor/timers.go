@@ -11,32 +11,34 @@ import (
 // use replaces the other. After a timer was cancelled or replaced its message never arrives, even if it stood
 // in the mailbox already. All are cancelled when the actor restarts or stops. (Akka.NET: ITimerScheduler.)
 //
-// Keys are any comparable values; another one panics. So do a nil message, a negative delay, and an interval that is not
-// positive. It must be used only within the actor, as its Context. For the resolution see Scheduler.
+// Keys are any comparable values; another one panics. So do a nil message, a negative delay, and an interval that
+// is not positive. It must be used only within the actor, as its Context. For the resolution see Scheduler.
 type Timers struct {
 	scheduler *Scheduler
-	self      interface{ Tell(msg any) }
+	self      interface{ tellNow(msg any, sender *Ref) }
 	active    map[any]*keyedTimer
 }
 
 // keyedTimer is one timer. It is never used again, so that the identity of its message is the generation.
 type keyedTimer struct {
 	timer   wheel.Timer
-	self    interface{ Tell(msg any) }
+	self    interface{ tellNow(msg any, sender *Ref) }
 	message timerMessage
 }
 
 // timerMessage is what a timer puts into the mailbox: the cell unpacks it by accept before anybody sees it.
 type timerMessage struct{ key, msg any }
 
+func (m *timerMessage) unwrap() any { return m.msg }
+
 // String is how it looks in a log.
 func (m *timerMessage) String() string { return fmt.Sprintf("%v (of timer %v)", m.msg, m.key) }
 
 // Run is called by the scheduler.
-func (k *keyedTimer) Run() { k.self.Tell(&k.message) }
+func (k *keyedTimer) Run() { k.self.tellNow(&k.message, nil) }
 
 // newTimers makes the timers of one actor: self is its reference.
-func newTimers(s *Scheduler, self interface{ Tell(msg any) }) *Timers {
+func newTimers(s *Scheduler, self interface{ tellNow(msg any, sender *Ref) }) *Timers {
 	return &Timers{scheduler: s, self: self}
 }
 
@@ -93,7 +95,7 @@ func (t *Timers) CancelAll() {
 	clear(t.active)
 }
 
-// IsActive reports whether a timer with the key will still send: a single one is active until the actor receives its message.
+// IsActive reports whether the key is in use: that of a single timer is until the actor receives its message.
 func (t *Timers) IsActive(key any) bool { return t.active[key] != nil }
 
 // Keys are those of the active timers, in no particular order.

@@ -36,7 +36,7 @@ func (m *watchman) run() {
 	pause, quiet := watchEach, 0
 	for {
 		time.Sleep(pause)
-		stuck, moved, busy := m.look(seen)
+		stuck, moved := m.look(seen)
 		switch {
 		case stuck > 0:
 			pause = watchStuck
@@ -45,23 +45,32 @@ func (m *watchman) run() {
 		default:
 			pause = min(2*pause, watchRarely)
 		}
-		if quiet++; busy {
+		if quiet++; !m.pool.quiet() {
 			quiet = 0
 		}
 		if quiet < watchLinger {
 			continue
 		}
+		// Whoever wakes a worker after this sees that nobody watches; what was woken before is seen here.
 		m.awake.Store(false)
-		if _, _, busy := m.look(seen); !busy || !m.awake.CompareAndSwap(false, true) {
+		if m.pool.quiet() || !m.awake.CompareAndSwap(false, true) {
 			return
 		}
 		quiet = 0
 	}
 }
 
+// quiet reports whether all workers are idle: then no turn begins without one being woken. A worker that is
+// awake counts also where it is in no turn yet.
+func (p *pool) quiet() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended || len(p.idle) == len(p.workers)
+}
+
 // look gives away the queues of workers that have been in the same turn since the last look, where something
-// waits. It reports how many, whether any worker has gone on since, and whether any has something to do.
-func (m *watchman) look(seen []uint32) (stuck int, moved, busy bool) {
+// waits. It reports how many, and whether any worker has gone on since.
+func (m *watchman) look(seen []uint32) (stuck int, moved bool) {
 	p := m.pool
 	behind := p.waiting.Load() > 0 && p.idlers.Load() == 0
 	for i, w := range p.workers {
@@ -69,7 +78,6 @@ func (m *watchman) look(seen []uint32) (stuck int, moved, busy bool) {
 		switch {
 		case w.now == nil:
 			w.mu.Unlock()
-			continue
 		case w.turns == seen[i] && (behind || w.next != nil || w.queue.len() > 0):
 			p.mu.Lock()
 			p.stuck[lostTurn{w, w.epoch}] = turnInfo{w.now, w.goroutine, time.Now()}
@@ -85,7 +93,6 @@ func (m *watchman) look(seen []uint32) (stuck int, moved, busy bool) {
 			seen[i] = w.turns
 			w.mu.Unlock()
 		}
-		busy = true
 	}
-	return stuck, moved, busy
+	return stuck, moved
 }
