@@ -24,10 +24,10 @@ func (p *pear) stones() int { return 1 }
 
 func TestStreamRefusesMistakes(t *testing.T) {
 	s, book, _ := observed(t, Config{})
-	mustPanic(t, "Subscribe of nobody", func() { Subscribe[apple](s, nil) })
-	mustPanic(t, "Unsubscribe of nobody", func() { Unsubscribe[apple](s, nil) })
-	mustPanic(t, "UnsubscribeAll of nobody", func() { s.EventStream().UnsubscribeAll(nil) })
-	mustPanic(t, "SubscribeFunc of nothing", func() { SubscribeFunc[apple](s, nil) })
+	panics(t, "Subscribe of nobody", func() { Subscribe[apple](s, nil) })
+	panics(t, "Unsubscribe of nobody", func() { Unsubscribe[apple](s, nil) })
+	panics(t, "UnsubscribeAll of nobody", func() { s.EventStream().UnsubscribeAll(nil) })
+	panics(t, "SubscribeFunc of nothing", func() { SubscribeFunc[apple](s, nil) })
 
 	s.EventStream().Publish(nil)
 	if n := len(book.of("WARN", "dropped", "cannot be nil", "/system/eventStream")); n != 1 || s.Stats().Dropped != 1 {

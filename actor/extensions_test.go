@@ -9,15 +9,15 @@ import (
 
 func TestExtensionMistakes(t *testing.T) {
 	s, _, _ := observed(t, Config{})
-	mustPanic(t, "NewExtension of nothing", func() { NewExtension[int](nil) })
+	panics(t, "NewExtension of nothing", func() { NewExtension[int](nil) })
 
 	var self *Extension[int]
 	self = NewExtension(func(s *System) int { return self.Of(s) })
-	mustPanic(t, "an extension that needs itself", func() { self.Of(s) })
+	panics(t, "an extension that needs itself", func() { self.Of(s) })
 	var a, b *Extension[int]
 	a = NewExtension(func(s *System) int { return b.Of(s) })
 	b = NewExtension(func(s *System) int { return a.Of(s) })
-	mustPanic(t, "two that need each other", func() { a.Of(s) })
+	panics(t, "two that need each other", func() { a.Of(s) })
 
 	// What fails once is tried again, by those too who waited for it.
 	var calls atomic.Int64
@@ -30,7 +30,7 @@ func TestExtensionMistakes(t *testing.T) {
 		}
 		return 7
 	})
-	mustPanic(t, "an extension that panics", func() { x.Of(s) })
+	panics(t, "an extension that panics", func() { x.Of(s) })
 	var wg sync.WaitGroup
 	wg.Go(func() { x.Of(s) })
 	wg.Wait()

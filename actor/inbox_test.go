@@ -95,7 +95,7 @@ func TestInboxPredicatePanics(t *testing.T) {
 	s, _, _ := observed(t, Config{})
 	b := s.NewInbox()
 	b.Ref().Tell(1)
-	mustPanic(t, "a predicate", func() { b.ReceiveWhere(withinSeconds(t), func(any) bool { panic("odd") }) })
+	panics(t, "a predicate", func() { b.ReceiveWhere(withinSeconds(t), func(any) bool { panic("odd") }) })
 	if n := b.waiting(); n != 0 {
 		t.Errorf("%d still wait", n)
 	}

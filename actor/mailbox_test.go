@@ -62,7 +62,7 @@ func (sink) tell(*Ref, any, *Ref)         {}
 func (sink) tellSystem(*Ref, *sysMsg)     {}
 func sinkRef(s *System, path string) *Ref { return s.newRef(sink{}, path) }
 
-func testSystem(t testing.TB) *System {
+func plainSystem(t testing.TB) *System {
 	t.Helper()
 	s, err := NewSystem("test", Config{})
 	if err != nil {
@@ -94,7 +94,7 @@ func runnable(c *cell) bool {
 // TestMailboxModel does random things to a cell, outside of its turns and in them, and checks after each that it is
 // scheduled if and only if there is something to do.
 func TestMailboxModel(t *testing.T) {
-	s := testSystem(t)
+	s := plainSystem(t)
 	for seed := range uint64(300) {
 		rnd := rand.New(rand.NewPCG(seed, 6))
 		r := &handRunner{t: t}
@@ -182,7 +182,7 @@ func TestMailboxModel(t *testing.T) {
 // TestMailboxNewCell: a cell that others know already, but that is not started, is not scheduled by what they send. A
 // guardian that stops its children may meet one.
 func TestMailboxNewCell(t *testing.T) {
-	s := testSystem(t)
+	s := plainSystem(t)
 	r := &handRunner{t: t}
 	c := handCell(s, r, 30, func(*Context, any) {})
 	c.enqueueSystem(&sysMsg{kind: sysTerminate})
@@ -205,7 +205,7 @@ func TestMailboxNewCell(t *testing.T) {
 
 // TestMailboxThroughput: a turn ends after its share, and the cell says that it wants another.
 func TestMailboxThroughput(t *testing.T) {
-	s := testSystem(t)
+	s := plainSystem(t)
 	r := &handRunner{t: t}
 	n := 0
 	c := handCell(s, r, 30, func(*Context, any) { n++ })
@@ -226,7 +226,7 @@ func TestMailboxThroughput(t *testing.T) {
 
 // TestMailboxDeadline: a turn also ends after its time.
 func TestMailboxDeadline(t *testing.T) {
-	s := testSystem(t)
+	s := plainSystem(t)
 	r := &handRunner{t: t}
 	n := 0
 	c := handCell(s, r, 1000, func(*Context, any) { n++; time.Sleep(2 * time.Millisecond) })
@@ -245,7 +245,7 @@ func TestMailboxDeadline(t *testing.T) {
 
 // TestMailboxSystemFirst: system messages go before user messages that are there already.
 func TestMailboxSystemFirst(t *testing.T) {
-	s := testSystem(t)
+	s := plainSystem(t)
 	r := &handRunner{t: t}
 	var c *cell
 	n := 0
@@ -275,7 +275,7 @@ func TestMailboxSystemFirst(t *testing.T) {
 
 // TestMailboxPushFront: what an actor puts back goes before the rest, whether it came from this batch or not.
 func TestMailboxPushFront(t *testing.T) {
-	s := testSystem(t)
+	s := plainSystem(t)
 	for _, hold := range []int{1, 3, 20} { // 20 are more than the batch has had
 		r := &handRunner{t: t}
 		var got []int
@@ -383,7 +383,7 @@ func TestMailboxRace(t *testing.T) {
 // TestMailboxSystemRace: system messages from many goroutines, while user messages make the cell rest and wake all the
 // time. At the end the balance is even, so the last message has to come through.
 func TestMailboxSystemRace(t *testing.T) {
-	s := testSystem(t)
+	s := plainSystem(t)
 	for round := range 300 {
 		var last atomic.Bool
 		done := make(chan struct{})

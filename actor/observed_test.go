@@ -200,7 +200,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-func mustPanic(t *testing.T, what string, f func()) {
+func panics(t *testing.T, what string, f func()) {
 	t.Helper()
 	defer func() {
 		if recover() == nil {
