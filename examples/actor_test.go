@@ -1,8 +1,14 @@
 package examples
 
 import (
+	"encoding/json"
+	"fmt"
+	"go/format"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -42,4 +48,62 @@ set 99.0: 0.0 degrees, error 99 degrees are too hot
 display: 21.5 degrees, 1 changes, error <nil>
 after its end: actor: the actor that was asked has ended
 `)
+}
+
+// TestDocumentedActors compiles the Go of docs/actors.md, and runs the tests that are in it.
+func TestDocumentedActors(t *testing.T) {
+	page, err := os.ReadFile("../docs/actors.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var declarations, functions strings.Builder
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	for i, b := range blocks {
+		if neat, err := format.Source([]byte(b[1])); err != nil || string(neat) != b[1] {
+			t.Errorf("block %d is not formatted (error %v); it should be\n%s", i, err, neat)
+		}
+		switch {
+		case regexp.MustCompile(`^(type|func|var|const) `).MatchString(b[1]):
+			declarations.WriteString(b[1] + "\n")
+		case strings.Contains(b[1], "system, err := "):
+			fmt.Fprintf(&functions, "func block%d() {\n%s}\n", i, b[1])
+		default:
+			fmt.Fprintf(&functions, "func block%d(system *actor.System, ctx *actor.Context, ref *actor.Ref) {\n%s}\n", i, b[1])
+		}
+	}
+	if len(blocks) < 10 || !strings.Contains(declarations.String(), "func Test") {
+		t.Fatalf("only %d blocks found", len(blocks))
+	}
+	code := declarations.String() + functions.String()
+	imports := "package documented\n"
+	for _, path := range []string{"context", "errors", "fmt", "io/fs", "log", "os/exec", "testing", "time", "github.com/actua/actua/actor", "github.com/actua/actua/actor/testkit"} {
+		if regexp.MustCompile(`\b` + filepath.Base(path) + `\.`).MatchString(code) {
+			imports += fmt.Sprintf("import %q\n", path)
+		}
+	}
+	// The file is in this module for the compiler only.
+	dir := t.TempDir()
+	file, overlay := filepath.Join(dir, "code.go"), filepath.Join(dir, "overlay.json")
+	place, err := filepath.Abs("documented/actors_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := json.Marshal(map[string]any{"Replace": map[string]string{place: file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{file: imports + code, overlay: string(list)} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	binary := filepath.Join(dir, "documented.exe")
+	out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-o", binary, "-overlay", overlay, "./documented").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, out, imports+code)
+	}
+	if out, err = exec.CommandContext(t.Context(), binary, "-test.v").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	wants(t, out, "--- PASS: TestAccount", "--- PASS: TestTimeout")
 }
