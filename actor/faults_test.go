@@ -21,9 +21,9 @@ func apart(t *testing.T, f func()) {
 	wait(t, done, "a call into the runtime")
 }
 
-// ways are the ways in which an actor's code fails.
 var nothing []int
 
+// ways are the ways in which an actor's code fails.
 var ways = map[string]struct {
 	do   func(ctx *Context)
 	says string
