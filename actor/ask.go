@@ -150,7 +150,10 @@ func ask(ctx context.Context, to *Ref, msg any, timeout time.Duration) (any, err
 func (p *promise) arm(timeout time.Duration) {
 	if timeout > 0 {
 		p.timer.Do = p
-		p.ref.sys.scheduler.add(&p.timer, timeout)
+		if !p.ref.sys.scheduler.add(&p.timer, timeout) {
+			p.schedulerClosed()
+			return
+		}
 		p.armed.Store(true)
 		if p.claimed.Load() { // meanwhile, by somebody who may have missed that it is armed
 			p.ref.sys.scheduler.remove(&p.timer)
@@ -209,22 +212,29 @@ func (p *promise) park(ctx context.Context, ended <-chan struct{}, timeout time.
 	wake := wakes.Get().(chan struct{})
 	p.wake = wake
 	if p.state.CompareAndSwap(promiseOpen, promiseParked) {
-		if ended == nil {
+		if ended == nil && timeout > 0 {
 			<-wake
 		} else {
 			select {
 			case <-wake:
 			case <-ended:
-				if p.claimed.CompareAndSwap(false, true) {
-					p.err = context.Cause(ctx)
-					p.finish()
-				} else {
-					<-wake // the reply is on its way
-				}
+				p.giveUp(context.Cause(ctx))
+			case <-p.ref.sys.terminated:
+				p.giveUp(ErrTerminated)
 			}
 		}
 	}
 	wakes.Put(wake)
+}
+
+// giveUp ends the waiting without a reply, unless one is on its way.
+func (p *promise) giveUp(err error) {
+	if p.claimed.CompareAndSwap(false, true) {
+		p.err = err
+		p.finish()
+		return
+	}
+	<-p.wake
 }
 
 // complete gives the result, unless there is one.
@@ -264,6 +274,9 @@ func (p *promise) finish() {
 
 // Run is the time-out.
 func (p *promise) Run() { p.complete(nil, ErrAskTimeout) }
+
+// schedulerClosed ends the ask with the system.
+func (p *promise) schedulerClosed() { p.complete(nil, ErrTerminated) }
 
 // tell takes the reply.
 func (p *promise) tell(to *Ref, msg any, sender *Ref) {

@@ -348,19 +348,19 @@ func TestAwaitLetsSystemMessagesThrough(t *testing.T) {
 	wantLife(t, life, "then", "a: after", "a: l has ended")
 }
 
-// probe runs f on the goroutine that runs an actor, between two system messages: that is where a watcher is asked
+// hookProbe runs f on the goroutine that runs an actor, between two system messages: that is where a watcher is asked
 // for its key.
-type probe struct{ f func() }
+type hookProbe struct{ f func() }
 
-func (*probe) tell(*Ref, any, *Ref)     {}
-func (*probe) tellSystem(*Ref, *sysMsg) {}
-func (p *probe) key(*Ref) any           { p.f(); return p }
+func (*hookProbe) tell(*Ref, any, *Ref)     {}
+func (*hookProbe) tellSystem(*Ref, *sysMsg) {}
+func (p *hookProbe) key(*Ref) any           { p.f(); return p }
 
 // look is what f sees there.
 func look[T any](t testing.TB, r *Ref, f func() T) T {
 	t.Helper()
 	c := make(chan T, 1)
-	r.tellSystem(&sysMsg{kind: sysUnwatch, other: r.sys.newRef(&probe{func() { c <- f() }}, "")})
+	r.tellSystem(&sysMsg{kind: sysUnwatch, other: r.sys.newRef(&hookProbe{func() { c <- f() }}, "")})
 	return next(t, c)
 }
 

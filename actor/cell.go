@@ -55,7 +55,8 @@ type extension struct {
 	failed     *Ref // the actor whose failure suspends this one: itself or a child
 	judging    *Ref // the child whose failure is being decided upon
 	watch      watches
-	failing    any // the message that failed
+	failing    any   // the message that failed
+	restarting error // why the actor is being restarted, while the fresh one is made and begins
 	stash      []envelope
 	timers     *Timers
 	timeout    *receiveTimeout
@@ -91,15 +92,14 @@ const (
 	inHook              // as something else
 )
 
-// newCell makes a cell that has nothing to do yet.
+// newCell makes a cell, which startOn has to start. It is busy until then, so that nobody who finds it earlier (its
+// name, its path) schedules it as well.
 func newCell(sys *System, parent *Ref, path string, uid int32, props *Props) *cell {
-	c := &cell{props: props, parent: parent, disp: sys.dispatcher(props)}
+	c := &cell{props: props, parent: parent, disp: sys.dispatcher(props), status: busy}
 	c.ref.c, c.ref.sys, c.ref.path, c.ref.uid = c, sys, path, uid
 	if box := props.mailbox.make(); box != nil {
-		c.box, c.status = box, special
+		c.box, c.status = box, busy|special
 	}
-	// Its first turn makes the actor (create), and is up to startOn: what comes before that schedules nothing.
-	c.status |= busy
 	c.sysWaiting.Store(true)
 	return c
 }

@@ -20,6 +20,9 @@ type children struct {
 	dying map[*cell]struct{}
 }
 
+// noChildren are those of a cell that has ended: none, and no more.
+var noChildren = children{ended: true}
+
 // waitFor is what a cell does when the children that are being stopped have ended.
 type waitFor uint8
 

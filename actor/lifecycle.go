@@ -83,6 +83,11 @@ func (c *cell) fail(cause error, child *Ref) {
 		return // the parent knows already
 	}
 	x := c.more()
+	if x.restarting != nil {
+		// As in Akka.NET, what is half restarted has no PreRestart and no PostStop.
+		cause = &RestartError{Actor: &c.ref, Cause: cause, Original: x.restarting}
+		c.actor, x.restarting = nil, nil
+	}
 	if child == nil {
 		child = x.judging
 		c.ref.sys.failed(c)
@@ -133,22 +138,23 @@ func (c *cell) recreate(cause error) {
 		return
 	}
 	failing := c.more().failing
+	err := errGoexit
 	defer func() {
+		if err != nil {
+			c.logError("PreRestart failed; the restart goes on", err)
+		}
 		c.dropActor()
 		if !c.children().waitFor(waitRecreate, cause) {
 			c.finishRecreate(cause)
 		}
 	}()
-	err := c.call(func() {
+	err = c.call(func() {
 		if h, ok := c.actor.(PreRestarter); ok {
 			h.PreRestart((*Context)(c), cause, failing)
 		} else {
 			(*Context)(c).DefaultPreRestart()
 		}
 	})
-	if err != nil {
-		c.logError("PreRestart failed; the restart goes on", err)
-	}
 }
 
 // dropActor forgets the actor and all that belongs to this one incarnation of it.
@@ -177,7 +183,9 @@ func (c *cell) dropActor() {
 func (c *cell) finishRecreate(cause error) {
 	survivors := c.children().all()
 	c.unsuspend()
-	c.more().failed = nil
+	x := c.more()
+	x.failed = nil
+	x.restarting = cause
 	c.state = alive
 	if err := c.instantiate(func(a Actor) {
 		if h, ok := a.(PostRestarter); ok {
@@ -186,9 +194,10 @@ func (c *cell) finishRecreate(cause error) {
 			h.PreStart((*Context)(c))
 		}
 	}); err != nil {
-		c.fail(&RestartError{Actor: &c.ref, Cause: err, Original: cause}, nil)
+		c.fail(err, nil)
 		return
 	}
+	c.ext.restarting = nil
 	for _, k := range survivors {
 		k.enqueueSystem(&sysMsg{kind: sysRecreate, cause: cause})
 	}
@@ -232,6 +241,7 @@ func (c *cell) terminate() {
 		c.dropAsync()
 	}
 	c.unwatchAll()
+	c.children().end() // first: /user gets children from any goroutine
 	c.children().stopAll()
 	was := c.state
 	if c.children().waitFor(waitTerminate, nil) {
@@ -249,15 +259,22 @@ func (c *cell) terminate() {
 func (c *cell) finishTerminate() {
 	c.state = stopping
 	c.children().end()
-	defer c.afterStop()
-	if h, ok := c.actor.(PostStopper); ok {
-		if err := c.call(func() { h.PostStop((*Context)(c)) }); err != nil {
+	h, ok := c.actor.(PostStopper)
+	if !ok {
+		c.afterStop()
+		return
+	}
+	err := errGoexit
+	defer func() {
+		if err != nil {
 			c.logError("PostStop failed; the actor is stopped all the same", err)
 		}
-	}
+		c.afterStop()
+	}()
+	err = c.call(func() { h.PostStop((*Context)(c)) })
 }
 
-// afterStop makes the mailbox's rest dead letters, and tells the parent, then those who watch.
+// afterStop makes the mailbox's rest dead letters, system messages first, and tells the parent, then those who watch.
 func (c *cell) afterStop() {
 	c.running = inNothing
 	c.state = stopped
@@ -267,25 +284,27 @@ func (c *cell) afterStop() {
 		c.parent.tellSystem(&sysMsg{kind: sysDeathNotice, ref: &c.ref, existed: true})
 		c.tellWatchers()
 		c.actor, c.become, c.ext, c.msg, c.sender = nil, nil, nil, nil, nil
-		c.kids.Store(nil)
+		c.kids.Store(&noChildren)
 	}()
 	if c.ext != nil {
-		for _, e := range c.ext.stash {
-			sys.deadLetter(&c.ref, e.msg, e.sender)
-		}
-		c.ext.stash = nil
 		for _, m := range c.ext.heldBack {
 			sys.deadSystemMessage(&c.ref, m)
 		}
-	}
-	for _, e := range left {
-		sys.deadLetter(&c.ref, e.msg, e.sender)
 	}
 	for m := system; m != nil; {
 		next := m.next
 		m.next = nil
 		sys.deadSystemMessage(&c.ref, m)
 		m = next
+	}
+	if c.ext != nil {
+		for _, e := range c.ext.stash {
+			sys.deadLetter(&c.ref, e.msg, e.sender)
+		}
+		c.ext.stash = nil
+	}
+	for _, e := range left {
+		sys.deadLetter(&c.ref, e.msg, e.sender)
 	}
 	sys.stoppedActor(c)
 }

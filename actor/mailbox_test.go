@@ -62,17 +62,19 @@ func (sink) tell(*Ref, any, *Ref)         {}
 func (sink) tellSystem(*Ref, *sysMsg)     {}
 func sinkRef(s *System, path string) *Ref { return s.newRef(sink{}, path) }
 
-func testSystem(t testing.TB) *System {
+func plainSystem(t testing.TB) *System {
 	t.Helper()
 	s, err := NewSystem("test", Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		s.Terminate()
+		if s.Terminate(); t.Failed() {
+			return
+		}
 		select {
 		case <-s.WhenTerminated():
-		case <-time.After(10 * time.Second):
+		case <-time.After(5 * time.Second):
 			t.Error("the system does not end")
 		}
 	})
@@ -94,7 +96,7 @@ func runnable(c *cell) bool {
 // TestMailboxModel does random things to a cell, outside of its turns and in them, and checks after each that it is
 // scheduled if and only if there is something to do.
 func TestMailboxModel(t *testing.T) {
-	s := testSystem(t)
+	s := plainSystem(t)
 	for seed := range uint64(300) {
 		rnd := rand.New(rand.NewPCG(seed, 6))
 		r := &handRunner{t: t}
@@ -182,7 +184,7 @@ func TestMailboxModel(t *testing.T) {
 // TestMailboxNewCell: a cell that others know already, but that is not started, is not scheduled by what they send. A
 // guardian that stops its children may meet one.
 func TestMailboxNewCell(t *testing.T) {
-	s := testSystem(t)
+	s := plainSystem(t)
 	r := &handRunner{t: t}
 	c := handCell(s, r, 30, func(*Context, any) {})
 	c.enqueueSystem(&sysMsg{kind: sysTerminate})
@@ -205,7 +207,7 @@ func TestMailboxNewCell(t *testing.T) {
 
 // TestMailboxThroughput: a turn ends after its share, and the cell says that it wants another.
 func TestMailboxThroughput(t *testing.T) {
-	s := testSystem(t)
+	s := plainSystem(t)
 	r := &handRunner{t: t}
 	n := 0
 	c := handCell(s, r, 30, func(*Context, any) { n++ })
@@ -226,7 +228,7 @@ func TestMailboxThroughput(t *testing.T) {
 
 // TestMailboxDeadline: a turn also ends after its time.
 func TestMailboxDeadline(t *testing.T) {
-	s := testSystem(t)
+	s := plainSystem(t)
 	r := &handRunner{t: t}
 	n := 0
 	c := handCell(s, r, 1000, func(*Context, any) { n++; time.Sleep(2 * time.Millisecond) })
@@ -245,7 +247,7 @@ func TestMailboxDeadline(t *testing.T) {
 
 // TestMailboxSystemFirst: system messages go before user messages that are there already.
 func TestMailboxSystemFirst(t *testing.T) {
-	s := testSystem(t)
+	s := plainSystem(t)
 	r := &handRunner{t: t}
 	var c *cell
 	n := 0
@@ -275,7 +277,7 @@ func TestMailboxSystemFirst(t *testing.T) {
 
 // TestMailboxPushFront: what an actor puts back goes before the rest, whether it came from this batch or not.
 func TestMailboxPushFront(t *testing.T) {
-	s := testSystem(t)
+	s := plainSystem(t)
 	for _, hold := range []int{1, 3, 20} { // 20 are more than the batch has had
 		r := &handRunner{t: t}
 		var got []int
@@ -359,7 +361,7 @@ func TestMailboxRace(t *testing.T) {
 						r.Tell(done)
 						select {
 						case <-done:
-						case <-time.After(10 * time.Second):
+						case <-time.After(5 * time.Second):
 							t.Errorf("sender %d: message %d was not handled", i, n)
 							return
 						}
@@ -380,10 +382,74 @@ func TestMailboxRace(t *testing.T) {
 	}
 }
 
+// TestMailboxRest: the sender's next message comes just when the cell rests, again and again. As nobody else sends, a wake-up that
+// is lost once is noticed.
+func TestMailboxRest(t *testing.T) {
+	for name, d := range map[string]DispatcherConfig{"pool": {}, "goroutine": {Kind: Goroutine}} {
+		t.Run(name, func(t *testing.T) {
+			s, err := NewSystem("test", Config{Dispatchers: map[string]DispatcherConfig{"d": d}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Terminate()
+			var handled atomic.Int64
+			r := s.MustSpawn(FromFunc(func(*Context, any) { handled.Add(1) }).WithDispatcher("d"), "a")
+			rounds := int64(200_000)
+			if name == "goroutine" {
+				rounds = 50_000
+			}
+			for n := range rounds {
+				r.Tell(1)
+				if !reaches(func() bool { return handled.Load() == n+1 }) {
+					t.Fatalf("message %d: %d have been handled", n, handled.Load())
+				}
+			}
+		})
+	}
+}
+
+// TestMailboxSystemRest is the same with system messages.
+func TestMailboxSystemRest(t *testing.T) {
+	s := plainSystem(t)
+	c := s.MustSpawn(FromFunc(func(*Context, any) {}), "a").c
+	for n := range 50_000 {
+		for on, kind := range map[bool]sysKind{true: sysSuspend, false: sysResume} {
+			if on == (n%2 == 1) {
+				continue
+			}
+			c.enqueueSystem(&sysMsg{kind: kind})
+			if !reaches(func() bool {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				return (c.status&suspended != 0) == on
+			}) {
+				t.Fatalf("system message %d was not handled", n)
+			}
+		}
+	}
+}
+
+// reaches waits for a condition, at first without rest.
+func reaches(ok func() bool) bool {
+	for i := 0; ; i++ {
+		switch {
+		case ok():
+			return true
+		case i < 2000:
+		case i < 4000:
+			runtime.Gosched()
+		case i < 6000:
+			time.Sleep(time.Millisecond)
+		default:
+			return false
+		}
+	}
+}
+
 // TestMailboxSystemRace: system messages from many goroutines, while user messages make the cell rest and wake all the
 // time. At the end the balance is even, so the last message has to come through.
 func TestMailboxSystemRace(t *testing.T) {
-	s := testSystem(t)
+	s := plainSystem(t)
 	for round := range 300 {
 		var last atomic.Bool
 		done := make(chan struct{})
@@ -406,7 +472,7 @@ func TestMailboxSystemRace(t *testing.T) {
 		r.Tell("last")
 		select {
 		case <-done:
-		case <-time.After(10 * time.Second):
+		case <-time.After(5 * time.Second):
 			t.Fatalf("round %d: the last message was not handled", round)
 		}
 		s.Stop(r)

@@ -18,9 +18,7 @@ func (t *tell) Run() { t.to.tellNow(t.msg, t.sender) }
 
 // ScheduleTellOnce sends msg to an actor after the delay. A sender of nil means none.
 func (s *Scheduler) ScheduleTellOnce(delay time.Duration, to *Ref, msg any, sender *Ref) *Cancelable {
-	if to == nil {
-		panic("actor: a message was scheduled to a nil reference")
-	}
+	checkRecipient(to)
 	return s.scheduleTell(delay, 0, to, msg, sender)
 }
 
@@ -29,10 +27,14 @@ func (s *Scheduler) ScheduleTellOnce(delay time.Duration, to *Ref, msg any, send
 // Context.Timers end with their actor.
 func (s *Scheduler) ScheduleTellRepeatedly(initial, interval time.Duration, to *Ref, msg any, sender *Ref) *Cancelable {
 	checkInterval(interval)
+	checkRecipient(to)
+	return s.scheduleTell(initial, interval, to, msg, sender)
+}
+
+func checkRecipient(to *Ref) {
 	if to == nil {
 		panic("actor: a message was scheduled to a nil reference")
 	}
-	return s.scheduleTell(initial, interval, to, msg, sender)
 }
 
 func (s *Scheduler) scheduleTell(delay, interval time.Duration, to recipient, msg any, sender *Ref) *Cancelable {

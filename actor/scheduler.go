@@ -19,9 +19,9 @@ const lingerTicks = 10
 // first tick after its delay, never early; a delay of 0 means the next tick. All that is due at a tick
 // happens in the order of the times asked for, then in that of the calls.
 //
-// Functions run one after another on a goroutine of the scheduler, which exists only while something is due: they
-// must not block, as everything else that is due waits for them, the timeouts of ask included. A function that panics is
-// logged, and repeats if it was to. To work with the state of an actor, send it a message instead.
+// Functions run one after another on a goroutine of the scheduler, which exists only while something is due:
+// they must not block, as everything else that is due waits for them, the timeouts of ask included. A function
+// that panics is logged, and repeats if it was to. To work with the state of an actor, send it a message instead.
 //
 // A negative delay, an interval that is not positive, and a nil function, message or recipient are mistakes of
 // the program: the methods panic, where Akka.NET throws ArgumentOutOfRangeException. After the system has
@@ -227,9 +227,6 @@ func (s *Scheduler) wake() {
 func (s *Scheduler) due(now time.Duration) wheel.Runner {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return nil
-	}
 	if t := s.wheel.Advance(now); t != nil {
 		return t.Do
 	}
@@ -250,7 +247,7 @@ func (s *Scheduler) rest() {
 	if at, ok := s.wheel.Next(); ok {
 		s.arm(at)
 	} else {
-		s.alarm.Stop()
+		s.alarm.Stop() // a call that came late may have left it set
 	}
 }
 
@@ -276,21 +273,39 @@ func (s *Scheduler) report(v any, stack []byte) {
 	}
 }
 
-// close drops all timers and ends the scheduler: no function begins to run after it. It waits for nothing, so that it may be
-// called by a scheduled function. The channel is closed as soon as none is running any more.
+// lastWord is the Do of a timer of the runtime's own that must hear of it when the scheduler closes, as somebody
+// waits for it who would wait for ever: an ask.
+type lastWord interface {
+	// schedulerClosed is called instead of Run, at most once, without a lock.
+	schedulerClosed()
+}
+
+// close drops all timers and ends the scheduler: no function begins to run after it, but one whose turn has just
+// come. It tells each lastWord. It waits for nothing, so that a scheduled function may call it; the channel is closed
+// as soon as none is running any more.
 func (s *Scheduler) close() <-chan struct{} {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.closed {
-		s.closed = true
-		s.quiet = make(chan struct{})
-		s.wheel.Clear()
-		if s.alarm != nil {
-			s.alarm.Stop()
+	if s.closed {
+		s.mu.Unlock()
+		return s.quiet
+	}
+	s.closed = true
+	s.quiet = make(chan struct{})
+	var waiting []lastWord
+	s.wheel.Clear(func(t *wheel.Timer) {
+		if w, ok := t.Do.(lastWord); ok {
+			waiting = append(waiting, w)
 		}
-		if !s.firing {
-			close(s.quiet)
-		}
+	})
+	if s.alarm != nil {
+		s.alarm.Stop()
+	}
+	if !s.firing {
+		close(s.quiet)
+	}
+	s.mu.Unlock()
+	for _, w := range waiting {
+		w.schedulerClosed()
 	}
 	return s.quiet
 }

@@ -238,7 +238,9 @@ func (l *Selection) ResolveOne(ctx context.Context) (*Ref, error) {
 	w.ref = Ref{t: w, sys: sys, path: "/temp"}
 	if _, ok := ctx.Deadline(); !ok && sys.cfg.AskTimeout > 0 {
 		w.timer.Do = w
-		sys.scheduler.add(&w.timer, sys.cfg.AskTimeout)
+		if !sys.scheduler.add(&w.timer, sys.cfg.AskTimeout) {
+			return nil, l.notFound(ErrTerminated)
+		}
 		defer sys.scheduler.remove(&w.timer)
 	}
 	w.expect(l.deliver(nil, Identify{}, &w.ref))
@@ -248,6 +250,8 @@ func (l *Selection) ResolveOne(ctx context.Context) (*Ref, error) {
 		err = w.err
 	case <-ctx.Done():
 		err = context.Cause(ctx)
+	case <-sys.terminated:
+		err = ErrTerminated
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

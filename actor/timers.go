@@ -11,8 +11,8 @@ import (
 // use replaces the other. After a timer was cancelled or replaced its message never arrives, even if it stood
 // in the mailbox already. All are cancelled when the actor restarts or stops. (Akka.NET: ITimerScheduler.)
 //
-// Keys are any comparable values; another one panics. So do a nil message, a negative delay, and an interval that is not
-// positive. It must be used only within the actor, as its Context. For the resolution see Scheduler.
+// Keys are any comparable values; another one panics. So do a nil message, a negative delay, and an interval that
+// is not positive. It must be used only within the actor, as its Context. For the resolution see Scheduler.
 type Timers struct {
 	scheduler *Scheduler
 	self      interface{ tellNow(msg any, sender *Ref) }
@@ -95,7 +95,7 @@ func (t *Timers) CancelAll() {
 	clear(t.active)
 }
 
-// IsActive reports whether a timer with the key will still send: a single one is active until the actor receives its message.
+// IsActive reports whether the key is in use: that of a single timer is until the actor receives its message.
 func (t *Timers) IsActive(key any) bool { return t.active[key] != nil }
 
 // Keys are those of the active timers, in no particular order.

@@ -33,7 +33,7 @@ type queuedEnd struct {
 
 // startWatching asks for the end of ref. msg takes the place of Terminated, if it is not nil.
 func (c *cell) startWatching(ref *Ref, msg any) {
-	if ref == &c.ref {
+	if ref == &c.ref || c.state == stopping || c.state == stopped {
 		return
 	}
 	w := &c.more().watch

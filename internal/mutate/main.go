@@ -1,6 +1,6 @@
 // Program mutate proves that tests bite: it breaks the product in the ways that the table lists, one at
 // a time and in an overlay of the build, so that no file changes, and runs the tests that must fail.
-// Usage: go run ./internal/mutate [-v] [name ...], in the root of the module.
+// Usage: go run ./internal/mutate [-v] [-set publish|mailbox] [name ...], in the root of the module.
 package main
 
 import (
@@ -27,6 +27,8 @@ type mutation struct {
 	cases string
 	// atLeast is how many of them must fail; 0 means all.
 	atLeast int
+	// race builds with the race detector.
+	race bool
 }
 
 // edit replaces a piece of text that occurs once in the file.
@@ -34,14 +36,24 @@ type edit struct{ file, old, new string }
 
 func main() {
 	verbose := flag.Bool("v", false, "show what the tests that fail say")
+	set := flag.String("set", "publish", "which mutations: publish or mailbox")
 	flag.Parse()
-	if err := run(flag.Args(), *verbose); err != nil {
+	if err := run(*set, flag.Args(), *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(names []string, verbose bool) error {
+// sets are the tables, by what they break.
+func sets() map[string][]mutation {
+	return map[string][]mutation{"publish": table, "mailbox": mailboxTable}
+}
+
+func run(set string, names []string, verbose bool) error {
+	table, ok := sets()[set]
+	if !ok {
+		return fmt.Errorf("there is no set of mutations %q", set)
+	}
 	for _, n := range names {
 		if !slices.ContainsFunc(table, func(m mutation) bool { return m.name == n }) {
 			return fmt.Errorf("there is no mutation %q", n)
@@ -96,7 +108,7 @@ func (w *workshop) try(m mutation) (failed, of int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	broken, err := w.build(m.pkg, overlay)
+	broken, err := w.build(m.pkg, overlay, m.race)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -166,10 +178,13 @@ func (m mutation) apply(root string) (map[string]string, error) {
 }
 
 // build compiles the tests of a package, with recycled memory overwritten.
-func (w *workshop) build(pkg, overlay string) (string, error) {
+func (w *workshop) build(pkg, overlay string, race bool) (string, error) {
 	w.n++
 	out := filepath.Join(w.dir, fmt.Sprintf("%d.test", w.n))
 	args := []string{"test", "-c", "-vet=off", "-tags", "leasecheck", "-o", out}
+	if race {
+		args = append(args, "-race")
+	}
 	if overlay != "" {
 		args = append(args, "-overlay", overlay)
 	}
@@ -197,7 +212,7 @@ func (w *workshop) cases(m mutation) ([]string, error) {
 		return nil, err
 	}
 	if w.passing[m.pkg] == nil {
-		healthy, err := w.build(m.pkg, "")
+		healthy, err := w.build(m.pkg, "", false)
 		if err != nil {
 			return nil, err
 		}

@@ -39,9 +39,10 @@ func (l *list) pop() *Timer {
 	return t
 }
 
-func (l *list) drop() {
+func (l *list) drop(each func(*Timer)) {
 	for t := l.pop(); t != nil; t = l.pop() {
 		t.place = dropped
+		each(t)
 	}
 }
 

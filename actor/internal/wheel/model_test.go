@@ -157,7 +157,7 @@ func steps(t *testing.T, data []byte) {
 }
 
 func TestAgainstTheModel(t *testing.T) {
-	n := 3000
+	n := 1000
 	if testing.Short() {
 		n = 300
 	}

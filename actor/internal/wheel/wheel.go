@@ -130,8 +130,9 @@ func (w *Wheel) Remove(t *Timer) bool {
 // Advance moves the wheel to now and returns the next timer that is due, nil if there is none: call it
 // until then. Timers come in the order of their deadlines, those of the same deadline in the order in
 // which they were added. A timer with Every is back on the wheel when it is returned, at the first multiple
-// of Every after its deadline that is later than now: no drift, and no burst after a long pause. Between two calls
-// timers may be added and removed. Its work does not depend on how far now is ahead; a now that lies behind changes nothing.
+// of Every after its deadline that is later than now: no drift, and no burst after a long pause. Between two
+// calls timers may be added and removed. Its work does not depend on how far now is ahead; a now that lies
+// behind changes nothing.
 func (w *Wheel) Advance(now time.Duration) *Timer {
 	w.Reach(now)
 	t := w.due.head
@@ -172,12 +173,13 @@ func (w *Wheel) Next() (time.Duration, bool) {
 	return w.time(start), ok
 }
 
-// Clear drops all timers: they are not pending any more, and do not keep each other in memory.
-func (w *Wheel) Clear() {
-	w.due.drop()
+// Clear drops all timers: they are not pending any more, and do not keep each other in memory. It tells of each,
+// in no particular order; each may not use the wheel.
+func (w *Wheel) Clear(each func(*Timer)) {
+	w.due.drop(each)
 	for i := range w.levels {
 		for j := range w.levels[i].slots {
-			w.levels[i].slots[j].drop()
+			w.levels[i].slots[j].drop(each)
 		}
 	}
 	w.levels, w.count = nil, 0
@@ -215,9 +217,8 @@ func (w *Wheel) first() (start uint64, lv int, ok bool) {
 	return 0, 0, false
 }
 
-// after finds the first slot above s that is not empty. A slot at or below the current one always is.
+// after finds the first slot that is not empty. None is at or below s, the current one.
 func (l *level) after(s uint64) (uint64, bool) {
-	s++
 	for i := s / 64; i < uint64(len(l.used)); i++ {
 		set := l.used[i]
 		if i == s/64 {

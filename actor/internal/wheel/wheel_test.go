@@ -224,7 +224,7 @@ func TestRepeating(t *testing.T) {
 		names string
 		next  time.Duration
 	}{
-		{4 * ms, "", 5 * ms}, {5 * ms, "a", 35 * ms}, {36 * ms, "a", 65 * ms}, // no drift
+		{4 * ms, "", 5 * ms}, {5 * ms, "a", 35 * ms}, {36 * ms, "a", 65 * ms}, {95 * ms, "a", 125 * ms}, // no drift
 		{time.Hour + 5*ms, "a", time.Hour + 35*ms}, // no burst
 		{time.Hour + 64*ms, "a", time.Hour + 65*ms},
 	} {
@@ -252,10 +252,14 @@ func TestClear(t *testing.T) {
 	for _, n := range []*named{a, b} {
 		w.Add(&n.Timer, 10*ms)
 	}
-	a.run = w.Clear // drops b, which is due
+	told := 0
+	a.run = func() { w.Clear(func(*Timer) { told++ }) } // drops b, which is due
 	w.Add(&c.Timer, time.Hour)
 	w.Add(&d.Timer, 2*time.Hour)
 	want(t, "cleared while one ran", advance(w, 10*ms), "a")
+	if told != 3 {
+		t.Errorf("told of %d timers, want 3", told)
+	}
 	if b.Pending() || c.Pending() || w.Len() != 0 || c.next != nil {
 		t.Error("timers are pending after Clear")
 	}
