@@ -638,14 +638,22 @@ func TestSelectionKeepsOrder(t *testing.T) {
 	var churn sync.WaitGroup
 	churn.Go(func() {
 		for {
+			r, err := s.Spawn(FromFunc(func(*Context, any) {}), "")
+			if err != nil {
+				return
+			}
+			w := newEndWaiter(r)
+			r.tellSystem(&sysMsg{kind: sysWatch, ref: r, other: &w.ref})
+			s.Stop(r)
 			select {
+			case <-w.done:
 			case <-stop:
 				return
-			default:
-				s.Stop(s.MustSpawn(FromFunc(func(*Context, any) {}), ""))
 			}
 		}
 	})
+	defer churn.Wait()
+	defer close(stop)
 	send := func(from int, ctx *Context) {
 		rng := rand.New(rand.NewPCG(uint64(from), 6))
 		all, name := mustSelect(t, s, "/user/r*"), make([]*Selection, receivers)
@@ -686,8 +694,6 @@ func TestSelectionKeepsOrder(t *testing.T) {
 	done := make(chan struct{})
 	go func() { wg.Wait(); close(done) }()
 	next(t, done)
-	close(stop)
-	churn.Wait()
 }
 
 func TestSelectionTellDoesNotAllocate(t *testing.T) {
