@@ -64,7 +64,7 @@ func hookFaults() []hookFault {
 		{name: "PreRestart", props: func(j *journal, f func(*Context)) *Props {
 			return probe{j: j, preRestart: func(ctx *Context, _ error, _ any) { f(ctx) }}.props()
 		}, trigger: failure, log: "PreRestart failed"},
-		{name: "PostStop at a restart", props: func(j *journal, f func(*Context)) *Props { return probe{j: j, postStop: firstTime(f)}.props() }, trigger: failure, log: "PreRestart failed"},
+		{name: "PostStop at a restart", props: func(j *journal, f func(*Context)) *Props { return probe{j: j, postStop: callOnce(f)}.props() }, trigger: failure, log: "PreRestart failed"},
 		{name: "PostStop", props: func(j *journal, f func(*Context)) *Props { return probe{j: j, postStop: f}.props() }, trigger: stop, stops: true, log: "PostStop failed"},
 		{name: "Receive", props: func(j *journal, f func(*Context)) *Props { return bareProps(nil) }, trigger: nil},
 		{name: "become", props: func(j *journal, f func(*Context)) *Props {
@@ -82,8 +82,8 @@ func hookFaults() []hookFault {
 	}
 }
 
-// firstTime lets f fail the first time only, whatever actor of the Props calls it.
-func firstTime(f func(*Context)) func(*Context) {
+// once lets f fail the first time only, whatever actor of the Props calls it.
+func callOnce(f func(*Context)) func(*Context) {
 	n := 0
 	return func(ctx *Context) {
 		if n++; n == 1 {
@@ -262,7 +262,7 @@ func TestShutdownOfBlockedActors(t *testing.T) {
 func blockHere(gate chan struct{}) { <-gate }
 
 // A million dead letters, from all sides, leave nothing behind.
-func TestMillionMessagesToTheDead(t *testing.T) {
+func TestMillionDeadLettersReachTheStream(t *testing.T) {
 	s, err := NewSystem("test", Config{LogDeadLetters: NoLog})
 	if err != nil {
 		t.Fatal(err)

@@ -69,7 +69,9 @@ func plainSystem(t testing.TB) *System {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		s.Terminate()
+		if s.Terminate(); t.Failed() {
+			return
+		}
 		select {
 		case <-s.WhenTerminated():
 		case <-time.After(5 * time.Second):

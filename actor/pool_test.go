@@ -563,3 +563,50 @@ func TestCallingThreadOrder(t *testing.T) {
 		t.Error("Terminate has returned before the end")
 	}
 }
+
+// An ask without a deadline runs an idle actor on the goroutine that asks, for one message. What the actor has to do
+// after it is scheduled, as it is where the actor's code ends that goroutine.
+func TestAskRunsActorOnce(t *testing.T) {
+	for name, d := range map[string]DispatcherConfig{"pool": {}, "goroutine": {Kind: Goroutine}} {
+		t.Run(name, func(t *testing.T) {
+			s, err := NewSystem("test", Config{Dispatchers: map[string]DispatcherConfig{"d": d}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Terminate()
+			rest := make(chan struct{})
+			a := s.MustSpawn(FromFunc(func(ctx *Context, msg any) {
+				switch msg {
+				case "ask":
+					ctx.Tell(ctx.Self(), "rest")
+					ctx.Reply("done")
+				case "exit":
+					runtime.Goexit()
+				case "rest":
+					rest <- struct{}{}
+				}
+			}).WithDispatcher("d"), "a")
+			for range 3 {
+				if _, err := AskFor[string](a, "ask", 0); err != nil {
+					t.Fatal(err)
+				}
+				in5s(t, rest, "what the actor had to do after the ask")
+			}
+			for a.c.depth() > 0 || a.c.isBusy() {
+				runtime.Gosched()
+			}
+			go AskFor[any](a, "exit", 0)
+			for s.Stats().Failures == 0 {
+				runtime.Gosched()
+			}
+			a.Tell("rest")
+			in5s(t, rest, "the message after")
+		})
+	}
+}
+
+func (c *cell) isBusy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.status&busy != 0
+}

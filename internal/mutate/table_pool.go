@@ -80,6 +80,14 @@ func init() {
 			edits: []edit{{pinnedF, "			d.ready.push(c)\n			d.mu.Unlock()\n			d.drain()", "			d.mu.Unlock()\n			d.drain()"}},
 		},
 		{
+			name: "an ask forgets what the actor has to do after it", pkg: actors, cases: `^TestAskRunsActorOnce/(pool|goroutine)$`,
+			edits: []edit{{runnersF, "	normal = true\n	if again {\n		d.schedule(c, nil)\n	}", "	normal = again || !again"}},
+		},
+		{
+			name: "an ask forgets an actor that ended the asker", pkg: actors, cases: `^TestAskRunsActorOnce/(pool|goroutine)$`,
+			edits: []edit{{runnersF, "		if !normal { // the actor's code has ended this goroutine: the cell needs another\n			d.schedule(c, nil)", "		if !normal { // the actor's code has ended this goroutine: the cell needs another\n			_ = c"}},
+		},
+		{
 			name: "next goes first for ever", pkg: actors, cases: `^TestPoolNextDoesNotStarveQueue$`,
 			edits: []edit{{workersF, "	case w.next != nil && (w.hops < maxHops || w.queue.len() == 0):", "	case w.next != nil:"}},
 		},
