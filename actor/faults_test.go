@@ -247,13 +247,14 @@ func TestShutdownOfBlockedActors(t *testing.T) {
 			if !errors.As(err, &e) || !errors.Is(err, ours) {
 				t.Fatalf("Shutdown returns %v", err)
 			}
-			if len(e.Stuck) != len(refs) || e.Left < len(refs) {
-				t.Errorf("%d stuck, %d left", len(e.Stuck), e.Left)
-			}
-			for _, a := range e.Stuck {
-				if a.Class != "stubborn" || !strings.Contains(a.Stack, "blockHere") || !strings.Contains(err.Error(), a.Path) {
-					t.Errorf("%s (%s) at %s", a.Path, a.Class, a.Stack)
+			found := 0
+			for _, a := range e.Stuck { // a guardian may be in its turn just then, too
+				if a.Class == "stubborn" && strings.Contains(a.Stack, "blockHere") && strings.Contains(err.Error(), a.Path) {
+					found++
 				}
+			}
+			if found != len(refs) || e.Left < len(refs) {
+				t.Errorf("%d of %d found, %d left: %v", found, len(refs), e.Left, err)
 			}
 			s.log.contains(t, "the system does not end")
 			close(gate)

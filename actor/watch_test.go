@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -100,7 +101,9 @@ func TestUnwatch(t *testing.T) {
 		})
 		x.Tell("y")
 		s.Stop(b)
-		ended(t, b)
+		for !x.c.sysWaiting.Load() { // until x has been told
+			runtime.Gosched()
+		}
 		close(gate)
 		j.until(t, "Terminated", func(ls []string) bool {
 			return strings.Contains(strings.Join(ls, "\n"), "b ended") && strings.Contains(strings.Join(ls, "\n"), "y from")
