@@ -10,6 +10,9 @@ const (
 	runnersF  = "actor/dispatcher.go"
 )
 
+// mailboxTests are the tests of the scheduling.
+const mailboxTests = "^Test(Mailbox|Pool|Dispatcher|CallingThread|AskRuns)"
+
 // mailboxTable lists the mutations of the mailbox's and the pool's scheduling. They make one of two mistakes: a cell
 // with something to do that nobody runs (a lost wake-up), or a cell that two goroutines run.
 var mailboxTable = []mutation{
