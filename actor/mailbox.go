@@ -239,14 +239,7 @@ func (c *cell) dequeueSystem() *sysMsg {
 	return m
 }
 
-// refill takes what has come in since, and reports whether there was anything.
-func (c *cell) refill() bool {
-	c.mu.Lock()
-	ok := c.refillLocked()
-	c.mu.Unlock()
-	return ok
-}
-
+// refillLocked takes what has come in since, and reports whether there was anything.
 func (c *cell) refillLocked() bool {
 	c.pos, c.handled = 0, 0
 	if c.status&special != 0 {

@@ -63,7 +63,9 @@ func TestStashFailures(t *testing.T) {
 		}
 		ctx.ClearStash()
 	})
-	a.Tell(func(ctx *Context) { AskThen(ctx, ctx.Self(), "stash", time.Millisecond, func(ctx *Context, _ any, _ error) { ctx.Stash() }) })
+	a.Tell(func(ctx *Context) {
+		AskThen(ctx, ctx.Self(), "stash", time.Millisecond, func(ctx *Context, _ any, _ error) { ctx.Stash() })
+	})
 	fails(ErrNothingToStash)
 
 	for name, p := range map[string]probe{

@@ -257,7 +257,7 @@ func TestRandomStopOrder(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		s := newTestSystem(t, Config{})
 		type node struct {
-			parent, depth  int
+			parent         int
 			alive, started atomic.Int32
 			under          atomic.Int32 // that live
 		}
