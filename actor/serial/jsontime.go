@@ -140,10 +140,13 @@ func parseTimeSpan(s string) (time.Duration, bool) {
 	}
 	const most = math.MaxInt64 / int64(time.Second)
 	seconds := ((n[0]*24+n[1])*60+n[2])*60 + n[3]
-	if seconds >= most {
+	if seconds > most {
 		return 0, false
 	}
 	d := time.Duration(seconds)*time.Second + time.Duration(n[4]*100)
+	if d < 0 {
+		return 0, false
+	}
 	if negative {
 		d = -d
 	}

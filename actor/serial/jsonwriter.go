@@ -188,7 +188,7 @@ func appendFloat(dst []byte, v float64, bits int) []byte {
 	if bits == 32 {
 		large = 1e7
 	}
-	if a := math.Abs(v); a != 0 && (a >= large || a < 1e-5) {
+	if a := math.Abs(v); a != 0 && (a >= large || a < 1e-4) {
 		return strconv.AppendFloat(dst, v, 'E', -1, bits)
 	}
 	start := len(dst)

@@ -1,6 +1,7 @@
 package serial
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"reflect"
@@ -43,6 +44,7 @@ type Options struct {
 type Registry struct {
 	opts   Options
 	sealed atomic.Bool
+	usable atomic.Bool // sealed, and nothing was wrong
 
 	mu   sync.Mutex // of all below, until it is sealed
 	errs []error
@@ -125,16 +127,17 @@ func (r *Registry) Seal() error {
 		}
 		r.err = errors.Join(append(r.errs, r.json.build(r.jsonTypes, core))...)
 		r.sealed.Store(true)
+		r.usable.Store(r.err == nil)
 	}
 	return r.err
 }
 
 // ready seals the registry if nobody has.
 func (r *Registry) ready() error {
-	if !r.sealed.Load() {
-		return r.Seal()
+	if r.usable.Load() {
+		return nil
 	}
-	return r.err
+	return r.Seal()
 }
 
 // Register adds a serializer of the user's. Its id has to be above 100: the others are Akka.NET's.
@@ -222,6 +225,15 @@ func (r *Registry) ByID(id int32) Serializer {
 // Append adds the bytes of a message to dst, and tells the serializer and the manifest. After an error dst is as long
 // as before.
 func (r *Registry) Append(dst []byte, msg any, x *Exchange) (out []byte, id int32, manifest string, err error) {
+	if r.usable.Load() && !r.bound {
+		// What most messages are in programs that count them.
+		switch v := msg.(type) {
+		case string:
+			return append(dst, v...), primitiveID, r.primitive.text, nil
+		case int32:
+			return binary.LittleEndian.AppendUint32(dst, uint32(v)), primitiveID, r.primitive.small, nil
+		}
+	}
 	s, err := r.Find(msg)
 	if err != nil {
 		return dst, 0, "", err
@@ -266,11 +278,11 @@ func (r *Registry) Decode(id int32, manifest, b []byte, x *Exchange) (any, error
 	if err := r.ready(); err != nil {
 		return nil, err
 	}
-	if x.Registry == nil {
-		x.Registry = r
-	}
 	if id == primitiveID {
 		return r.primitive.Decode(b, manifest, x)
+	}
+	if x.Registry == nil {
+		x.Registry = r
 	}
 	s := r.byID[id]
 	if s == nil {
