@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -436,6 +437,44 @@ func TestJSONNumbers(t *testing.T) {
 		}
 		if got := decode(t, r, 1, "", body).(Numbers).T; got != d/100*100 {
 			t.Errorf("%v became %v", d, got)
+		}
+	}
+}
+
+// TestJSONBoxes: structs that Go keeps in an any in its own ways.
+func TestJSONBoxes(t *testing.T) {
+	type One struct{ P *Inner }
+	type OneAndNothing struct {
+		_ [0]int32
+		P *Inner
+		_ struct{}
+	}
+	type Map struct{ M map[string]int32 }
+	type Empty struct{}
+	type Nested struct{ O One }
+	type Small struct{ B bool }
+	type Slice struct{ S []int32 }
+	r := serial.NewRegistry(serial.Options{})
+	serial.RegisterJSON[One](r, "One, A")
+	serial.RegisterJSON[OneAndNothing](r, "OneAndNothing, A")
+	serial.RegisterJSON[Map](r, "Map, A")
+	serial.RegisterJSON[Empty](r, "Empty, A")
+	serial.RegisterJSON[Nested](r, "Nested, A")
+	serial.RegisterJSON[*Small](r, "Small, A")
+	serial.RegisterJSON[Slice](r, "Slice, A")
+	serial.RegisterJSON[Inner](r, "Inner, A")
+	one := &Inner{1}
+	for _, msg := range []any{
+		One{one}, One{}, OneAndNothing{P: one}, OneAndNothing{}, Map{map[string]int32{"a": 1}}, Map{}, Empty{}, Nested{One{one}}, &Small{true}, Slice{[]int32{1}}, Slice{},
+		[]One{{one}, {}}, []any{One{one}, &Small{}, Nested{}}, map[string]any{"a": One{one}}, map[string]One{"b": {one}},
+	} {
+		for range 3 {
+			id, _, body := encode(t, r, msg)
+			got := decode(t, r, id, "", body)
+			runtime.GC()
+			if !reflect.DeepEqual(got, msg) {
+				t.Errorf("%#v became %#v (%s)", msg, got, body)
+			}
 		}
 	}
 }
