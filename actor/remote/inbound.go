@@ -37,7 +37,7 @@ type inbound struct {
 	wanted     atomic.Bool  // to attach
 	batch      *actor.Batch // while attaching
 	direct     bool         // payloads go straight to handlePayload
-	over       bool // nothing is handled any more
+	over       atomic.Bool // nothing is handled any more
 
 	pause  sync.Mutex // with resumed: whether to read
 	paused bool
@@ -59,13 +59,13 @@ func (c *conn) Fill(b *actor.Batch) bool {
 	in.attach(b)
 	n, err := c.nc.Read(in.buf[in.end:])
 	in.end += n
-	if n > 0 && !in.over {
+	if n > 0 && !in.over.Load() {
 		in.frames(b)
 	}
-	if in.over {
+	if in.over.Load() {
 		in.start, in.end = 0, 0
 	}
-	if err != nil && (in.over || !in.wanted.Load()) {
+	if err != nil && (in.over.Load() || !in.wanted.Load()) {
 		c.event(func(acts []assoc.ConnAction) []assoc.ConnAction { return c.proto.Closed(causeOf(err), acts) })
 		return false
 	}
@@ -107,7 +107,7 @@ func causeOf(err error) assoc.Cause {
 func (in *inbound) frames(b *actor.Batch) {
 	c := in.c
 	in.direct = false
-	for !in.over {
+	for !in.over.Load() {
 		body, size, err := c.r.framing.Next(in.buf[in.start:in.end])
 		if err != nil {
 			c.r.log.Warn("a connection sent a bad frame", slog.String("remote", c.nc.RemoteAddr().String()), slog.Any("error", err))
@@ -350,7 +350,7 @@ func (c *conn) associated(address string, uid assoc.UID) {
 
 // over is the end of the connection.
 func (c *conn) over(reason assoc.Reason, cause assoc.Cause) {
-	c.in.over = true
+	c.in.over.Store(true)
 	c.in.setPaused(false)
 	c.stopAlarm()
 	c.end()
