@@ -107,15 +107,6 @@ func (k *children) get(name string) *cell {
 	return k.byName[name]
 }
 
-func (k *children) count() int {
-	if k == nil {
-		return 0
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return len(k.byName)
-}
-
 // all are the children in the order in which they were made.
 func (k *children) all() []*cell {
 	if k == nil {

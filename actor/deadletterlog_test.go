@@ -2,6 +2,7 @@ package actor
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"runtime"
 	"strings"
@@ -52,7 +53,13 @@ func TestDeadLetterOfNothing(t *testing.T) {
 	s.DeadLetters().Tell(DeadLetter{Message: DeadLetter{Message: "x"}})
 	s.DeadLetters().Tell("x")
 	s.DeadLetters().Tell(nil)
-	if n := s.Stats().DeadLetters; n != 3 || len(book.of("dead letter:")) != 2 || len(book.of("type=nil", "to=/deadLetters")) != 2 {
+	// A question that is news itself, to somebody who is gone, is answered at once all the same.
+	r, _ := forwarder(s)
+	endActor(t, r)
+	if _, err := AskFor[any](r, DeadLetter{}, time.Hour); !errors.Is(err, ErrTerminated) {
+		t.Errorf("error %v", err)
+	}
+	if n := s.Stats().DeadLetters; n != 4 || len(book.of("dead letter:")) != 2 || len(book.of("type=nil", "to=/deadLetters")) != 2 {
 		t.Errorf("%d dead letters: %v", n, book.of(""))
 	}
 }

@@ -30,17 +30,18 @@ func (s *System) deadLetter(to *Ref, msg any, sender *Ref) {
 		return
 	case *timerMessage, *continuation, *receiveTimeoutMessage:
 		return // of no interest to anybody
-	case SuppressedDeadLetter:
-		return
-	case DeadLetter, Dropped, UnhandledMessage:
-		// It was on its way to a subscriber that is gone. To publish that would go on without end.
-		s.lost.dead.total.Add(1)
-		return
 	}
 	if sender != nil {
 		if p, ok := sender.t.(*promise); ok {
 			p.lost(to)
 		}
+	}
+	if isNews(msg) {
+		// It was on its way to a subscriber that is gone. To publish that would go on without end.
+		if _, ok := msg.(SuppressedDeadLetter); !ok {
+			s.lost.dead.total.Add(1)
+		}
+		return
 	}
 	if _, ok := msg.(DeadLetterSuppression); ok {
 		if !s.events.quiet() {

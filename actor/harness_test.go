@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -95,7 +96,22 @@ func (j *journal) is(t *testing.T, want ...string) {
 	}
 }
 
-// Handler of slog, so that a test sees what is logged.
+// isAround is is, but the line at may come later than want says, though before the line before.
+func (j *journal) isAround(t *testing.T, at, before string, want ...string) {
+	t.Helper()
+	got := j.until(t, fmt.Sprintf("%d lines", len(want)), func(ls []string) bool { return len(ls) >= len(want) })
+	w := slices.Index(want, at)
+	g := slices.Index(got, at)
+	if g < w || g > w+slices.Index(want[w:], before) {
+		t.Errorf("%q is line %d, not between %d and %q", at, g, w, before)
+	}
+	got, want = slices.Delete(slices.Clone(got), g, g+1), slices.Delete(slices.Clone(want), w, w+1)
+	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
+		t.Fatalf("got:\n%s\nwant, but for %q:\n%s", g, at, w)
+	}
+}
+
+// logJournal is a handler of slog, so that a test sees what is logged.
 type logJournal struct {
 	*journal
 	attrs string

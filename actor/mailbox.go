@@ -136,16 +136,7 @@ func (c *cell) enqueueSpecial(msg any, sender *Ref, p patience) (ready bool) {
 // rankOf is the rank of a message, which is a dead letter where there is none. One that is needed has one always.
 func (c *cell) rankOf(r ranker, e envelope, must bool) (rank int, ok bool) {
 	if must {
-		rank = first
-		done := make(chan struct{})
-		go func() { // the user's function may end its goroutine, and this one has things to do
-			defer close(done)
-			if n, ok := r.rank(c, e); ok {
-				rank = n
-			}
-		}()
-		<-done
-		return rank, true
+		return c.rankApart(r, e), true
 	}
 	defer func() {
 		if !ok {
@@ -153,6 +144,21 @@ func (c *cell) rankOf(r ranker, e envelope, must bool) (rank int, ok bool) {
 		}
 	}()
 	return r.rank(c, e)
+}
+
+// rankApart asks the user's function on another goroutine: it may end the one that it runs on, and this one has
+// things to do.
+func (c *cell) rankApart(r ranker, e envelope) int {
+	rank := first
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if n, ok := r.rank(c, e); ok {
+			rank = n
+		}
+	}()
+	<-done
+	return rank
 }
 
 // runsHere reports whether the calling goroutine is the one that would have to make room in the mailbox: it runs
@@ -233,14 +239,7 @@ func (c *cell) dequeueSystem() *sysMsg {
 	return m
 }
 
-// refill takes what has come in since, and reports whether there was anything.
-func (c *cell) refill() bool {
-	c.mu.Lock()
-	ok := c.refillLocked()
-	c.mu.Unlock()
-	return ok
-}
-
+// refillLocked takes what has come in since, and reports whether there was anything.
 func (c *cell) refillLocked() bool {
 	c.pos, c.handled = 0, 0
 	if c.status&special != 0 {

@@ -17,10 +17,9 @@ import (
 
 // handRunner notes who has to be run. The test is the goroutine that runs it.
 type handRunner struct {
-	t       *testing.T
-	ready   []*cell
-	inTurn  *cell
-	spurned int
+	t      *testing.T
+	ready  []*cell
+	inTurn *cell
 }
 
 func (r *handRunner) schedule(c *cell, _ *worker) {
@@ -69,10 +68,12 @@ func plainSystem(t testing.TB) *System {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		s.Terminate()
+		if s.Terminate(); t.Failed() {
+			return
+		}
 		select {
 		case <-s.WhenTerminated():
-		case <-time.After(10 * time.Second):
+		case <-time.After(5 * time.Second):
 			t.Error("the system does not end")
 		}
 	})
@@ -359,7 +360,7 @@ func TestMailboxRace(t *testing.T) {
 						r.Tell(done)
 						select {
 						case <-done:
-						case <-time.After(10 * time.Second):
+						case <-time.After(5 * time.Second):
 							t.Errorf("sender %d: message %d was not handled", i, n)
 							return
 						}
@@ -377,6 +378,70 @@ func TestMailboxRace(t *testing.T) {
 				t.Errorf("%d messages were handled of %d", n, senders*rounds)
 			}
 		})
+	}
+}
+
+// TestMailboxRest: the sender's next message comes just when the cell rests, again and again. As nobody else sends, a wake-up that
+// is lost once is noticed.
+func TestMailboxRest(t *testing.T) {
+	for name, d := range map[string]DispatcherConfig{"pool": {}, "goroutine": {Kind: Goroutine}} {
+		t.Run(name, func(t *testing.T) {
+			s, err := NewSystem("test", Config{Dispatchers: map[string]DispatcherConfig{"d": d}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Terminate()
+			var handled atomic.Int64
+			r := s.MustSpawn(FromFunc(func(*Context, any) { handled.Add(1) }).WithDispatcher("d"), "a")
+			rounds := int64(200_000)
+			if name == "goroutine" {
+				rounds = 50_000
+			}
+			for n := range rounds {
+				r.Tell(1)
+				if !reaches(func() bool { return handled.Load() == n+1 }) {
+					t.Fatalf("message %d: %d have been handled", n, handled.Load())
+				}
+			}
+		})
+	}
+}
+
+// TestMailboxSystemRest is the same with system messages.
+func TestMailboxSystemRest(t *testing.T) {
+	s := plainSystem(t)
+	c := s.MustSpawn(FromFunc(func(*Context, any) {}), "a").c
+	for n := range 50_000 {
+		for on, kind := range map[bool]sysKind{true: sysSuspend, false: sysResume} {
+			if on == (n%2 == 1) {
+				continue
+			}
+			c.enqueueSystem(&sysMsg{kind: kind})
+			if !reaches(func() bool {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				return (c.status&suspended != 0) == on
+			}) {
+				t.Fatalf("system message %d was not handled", n)
+			}
+		}
+	}
+}
+
+// reaches waits for a condition, at first without rest.
+func reaches(ok func() bool) bool {
+	for i := 0; ; i++ {
+		switch {
+		case ok():
+			return true
+		case i < 2000:
+		case i < 4000:
+			runtime.Gosched()
+		case i < 6000:
+			time.Sleep(time.Millisecond)
+		default:
+			return false
+		}
 	}
 }
 
@@ -406,7 +471,7 @@ func TestMailboxSystemRace(t *testing.T) {
 		r.Tell("last")
 		select {
 		case <-done:
-		case <-time.After(10 * time.Second):
+		case <-time.After(5 * time.Second):
 			t.Fatalf("round %d: the last message was not handled", round)
 		}
 		s.Stop(r)

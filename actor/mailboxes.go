@@ -342,7 +342,7 @@ func (q *priorityQueue) rank(c *cell, e envelope) (rank int, ok bool) {
 		if r := recover(); r != nil {
 			err = panicError(r)
 		}
-		c.ref.sys.log.Error("the priority function of a mailbox failed", slog.String("actor", c.ref.path),
+		c.ref.sys.logLimited(slog.LevelError, "the priority function of a mailbox failed", slog.String("actor", c.ref.path),
 			slog.String("message", fmt.Sprintf("%T", unwrapped(e.msg))), slog.Any("error", err))
 	}()
 	return q.priority(unwrapped(e.msg)), true

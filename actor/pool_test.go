@@ -175,6 +175,23 @@ func TestPoolTurned(t *testing.T) {
 	}
 }
 
+// A cell that goes back behind others is one that an idle worker can take.
+func TestPoolTurnedWakes(t *testing.T) {
+	for _, others := range []int{0, 1} {
+		p := handPool(2)
+		c := somebody(2)
+		w := p.popIdle()
+		w.now = c[0]
+		if others == 1 {
+			w.add(c[1])
+		}
+		w.turned(c[0], w.epoch, true)
+		if n := len(woken(p)); n != others {
+			t.Errorf("%d workers were woken for %d cells in the way", n, others)
+		}
+	}
+}
+
 // A goroutine whose worker was given away meanwhile leaves it, and its cell to the common queue.
 func TestPoolTurnedAfterLoss(t *testing.T) {
 	for _, again := range []bool{false, true} {
@@ -382,9 +399,10 @@ func TestPoolWatchmanStays(t *testing.T) {
 	p.watch.awake.Store(false)
 	w := p.popIdle()
 	w.rouse()
-	time.Sleep(2 * watchLinger * watchEach)
-	if !p.watch.awake.Load() {
-		t.Error("nobody watches a worker that was woken")
+	for range 50 { // longer than the watchman stays with nothing to watch
+		if time.Sleep(watchLinger * watchRarely / 20); !p.watch.awake.Load() {
+			t.Fatal("nobody watches a worker that was woken")
+		}
 	}
 	<-w.wake
 	p.mu.Lock()
@@ -544,4 +562,51 @@ func TestCallingThreadOrder(t *testing.T) {
 	default:
 		t.Error("Terminate has returned before the end")
 	}
+}
+
+// An ask without a deadline runs an idle actor on the goroutine that asks, for one message. What the actor has to do
+// after it is scheduled, as it is where the actor's code ends that goroutine.
+func TestAskRunsActorOnce(t *testing.T) {
+	for name, d := range map[string]DispatcherConfig{"pool": {}, "goroutine": {Kind: Goroutine}} {
+		t.Run(name, func(t *testing.T) {
+			s, err := NewSystem("test", Config{Dispatchers: map[string]DispatcherConfig{"d": d}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Terminate()
+			rest := make(chan struct{})
+			a := s.MustSpawn(FromFunc(func(ctx *Context, msg any) {
+				switch msg {
+				case "ask":
+					ctx.Tell(ctx.Self(), "rest")
+					ctx.Reply("done")
+				case "exit":
+					runtime.Goexit()
+				case "rest":
+					rest <- struct{}{}
+				}
+			}).WithDispatcher("d"), "a")
+			for range 3 {
+				if _, err := AskFor[string](a, "ask", 0); err != nil {
+					t.Fatal(err)
+				}
+				in5s(t, rest, "what the actor had to do after the ask")
+			}
+			for a.c.depth() > 0 || a.c.isBusy() {
+				runtime.Gosched()
+			}
+			go AskFor[any](a, "exit", 0)
+			for s.Stats().Failures == 0 {
+				runtime.Gosched()
+			}
+			a.Tell("rest")
+			in5s(t, rest, "the message after")
+		})
+	}
+}
+
+func (c *cell) isBusy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.status&busy != 0
 }

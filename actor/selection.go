@@ -74,16 +74,15 @@ func (x *Context) Select(path string) (*Selection, error) {
 func (s *System) selection(from, sender *Ref, path string) (*Selection, error) {
 	rest := path
 	if i := strings.Index(path, "://"); i >= 0 && i < strings.IndexByte(path, '/') {
-		at := path[i+len("://"):]
-		end := strings.IndexByte(at, '/')
-		if end < 0 {
-			end = len(at)
+		at, names, err := SplitAddress(path)
+		if err != nil {
+			return nil, err
 		}
-		anchor, err := s.rootOf(path[:i], at[:end])
+		anchor, err := s.rootOf(at)
 		if err != nil {
 			return nil, selectError(path, err.Error())
 		}
-		from, rest = anchor, at[end:]
+		from, rest = anchor, names
 	} else if strings.HasPrefix(path, "/") {
 		from = &s.root.ref
 	} else if path == "" {
@@ -97,35 +96,14 @@ func (s *System) selection(from, sender *Ref, path string) (*Selection, error) {
 }
 
 // rootOf is the root of the system of that address: this one, or another node's.
-func (s *System) rootOf(protocol, authority string) (*Ref, error) {
-	if s.provider != nil {
-		a, err := ParseAddress(protocol + "://" + authority)
-		switch {
-		case err != nil:
-			return nil, err
-		case a != s.addr && a != s.wireAddr:
-			return s.provider.Ref(a, "/", 0)
-		}
-		return &s.root.ref, nil
-	}
-	if err := s.ownAddress(protocol, authority); err != nil {
-		return nil, err
-	}
-	return &s.root.ref, nil
-}
-
-// ownAddress checks that an address is the one of this system.
-func (s *System) ownAddress(protocol, authority string) error {
-	protocol = strings.ToLower(protocol)
+func (s *System) rootOf(a Address) (*Ref, error) {
 	switch {
-	case protocol != "akka" && !strings.HasPrefix(protocol, "akka."):
-		return fmt.Errorf("an address starts with akka://, not with %s://", clip(protocol))
-	case authority == "":
-		return errors.New("the address has no system name")
-	case protocol != "akka" || authority != s.name:
-		return fmt.Errorf("%s://%s is another system than %s", clip(protocol), clip(authority), s)
+	case a == s.addr || a == s.wireAddr:
+		return &s.root.ref, nil
+	case s.provider != nil:
+		return s.provider.Ref(a, "/", 0)
 	}
-	return nil
+	return nil, fmt.Errorf("%s is another system than %s", clip(a.String()), s.addr)
 }
 
 // clip keeps errors short whatever was asked for.

@@ -92,8 +92,7 @@ func (x *Context) UnstashAllWhere(where func(Envelope) bool) {
 	x.ext.stash = nil
 	(*cell)(x).putBack(back)
 	for _, e := range rest {
-		x.ref.sys.events.Publish(Dropped{Message: e.msg, Reason: "it was stashed, and not selected when others were unstashed",
-			Sender: e.sender, Recipient: &x.ref})
+		x.ref.sys.drop(&x.ref, e.msg, e.sender, "it was stashed, and not selected when others were unstashed")
 	}
 }
 

@@ -123,7 +123,7 @@ func (c *cell) ended(m *sysMsg) {
 				if w.queued == nil {
 					w.queued = make(map[any]queuedEnd)
 				}
-				w.queued[k] = queuedEnd{x.ref, x.msg}
+				w.queued[k] = queuedEnd(x)
 				c.enqueueOwn(Terminated{Ref: x.ref, ExistenceConfirmed: m.existed, AddressTerminated: m.addressEnd}, x.ref)
 			}
 		}

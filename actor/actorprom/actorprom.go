@@ -18,7 +18,7 @@
 //	actua_actor_unhandled_messages_total  counter
 //	actua_actor_dropped_messages_total    counter
 //
-// The gauges are taken when Prometheus asks, by a walk over all actors: about a tenth of a second for a million.
+// The gauges are taken when Prometheus asks, by a walk over all actors: some tenths of a second for a million.
 package actorprom
 
 import (

@@ -184,9 +184,9 @@ func appendFloat(dst []byte, v float64, bits int) []byte {
 	case math.IsInf(v, -1):
 		return append(dst, "-Infinity"...)
 	}
-	large := 1e15
+	large := 1e17 // more than 17 digits, for float more than 9
 	if bits == 32 {
-		large = 1e7
+		large = 1e9
 	}
 	if a := math.Abs(v); a != 0 && (a >= large || a < 1e-4) {
 		return strconv.AppendFloat(dst, v, 'E', -1, bits)

@@ -16,13 +16,14 @@ func (a *app) benchPingPongCommand() *cobra.Command {
 	f := &benchFlags{}
 	b := actorbench.DefaultPingPong(runtime.GOMAXPROCS(0))
 	var throughput []int
+	var async bool
 	cmd := &cobra.Command{
 		Use:   "ping-pong",
 		Short: "Pairs of actors that send a message to and fro",
 		Long: `Akka.NET's PingPong: pairs of actors send messages to and fro, 1000 in flight a pair.
 A row has the dispatcher's throughput: how many messages an actor may handle before
 others have their turn. Columns are the original's, once for actors written as an
-actor.Actor (ActorBase) and once for actor.Receive (ReceiveActor); then come processor
+actor.Actor (ActorBase) and once for an actor.Behavior (ReceiveActor); then come processor
 time and bytes allocated.`,
 		Example: "  actua bench actors ping-pong\n  actua bench actors ping-pong --repeat 1000000 --throughput 30,100",
 		Args:    nothingMore,
@@ -43,25 +44,26 @@ time and bytes allocated.`,
 				return usage("--repeat %d: less than one round trip for each of %d --clients", f.repeat, b.Clients)
 			}
 			b.Repeat, b.Limit = f.repeat, f.timeout
-			return measured(a.benchPingPong(cmd.Context(), b, throughput, f.rounds))
+			return measured(a.benchPingPong(cmd.Context(), b, actorbench.Variants(async), throughput, f.rounds))
 		},
 	}
 	f.register(cmd, 1, "how often to go through the rows", b.Repeat, "round trips, of all pairs together")
 	cmd.Flags().IntVar(&b.Clients, "clients", b.Clients, "pairs of actors (default: one a processor)")
 	cmd.Flags().IntVar(&b.Window, "window", b.Window, "messages in flight a pair")
 	cmd.Flags().IntSliceVar(&throughput, "throughput", actorbench.Throughputs(), "the rows")
+	cmd.Flags().BoolVar(&async, "async", false, "also with clients that await each message (AsyncActor); slow, so give --repeat")
 	cmd.Flags().Lookup("throughput").DefValue = "1,5,10,15, 20 to 90, 100 to 900"
 	return cmd
 }
 
-func (a *app) benchPingPong(ctx context.Context, b actorbench.PingPong, throughput []int, rounds int) error {
+func (a *app) benchPingPong(ctx context.Context, b actorbench.PingPong, variants []actorbench.Variant, throughput []int, rounds int) error {
 	var now stage
 	defer a.progress(now.String)()
 	if !a.json {
 		if err := a.printf("%s\n", b.Header()); err != nil {
 			return err
 		}
-		for _, v := range actorbench.Variants {
+		for _, v := range variants {
 			d, err := b.FirstStart(ctx, v)
 			if err != nil {
 				return err
@@ -70,28 +72,28 @@ func (a *app) benchPingPong(ctx context.Context, b actorbench.PingPong, throughp
 				return err
 			}
 		}
-		if err := a.printf("\n%s\n", actorbench.PingPongColumns); err != nil {
+		if err := a.printf("\n%s\n", actorbench.PingPongColumns(variants)); err != nil {
 			return err
 		}
 	}
 	for i := range rounds {
 		for j, t := range throughput {
 			now.set("round %d of %d, row %d of %d", i+1, rounds, j+1, len(throughput))
-			var r [2]actorbench.PingPongResult
-			for _, v := range actorbench.Variants {
+			r := make([]actorbench.PingPongResult, len(variants))
+			for _, v := range variants {
 				var err error
 				if r[v], err = b.Run(ctx, v, t); err != nil {
 					return err
 				}
 			}
 			if !a.json {
-				if err := a.printf("%s\n", actorbench.PingPongLine(t, r[0], r[1])); err != nil {
+				if err := a.printf("%s\n", actorbench.PingPongLine(t, r)); err != nil {
 					return err
 				}
 				continue
 			}
 			l := (&line{}).set("throughput", t)
-			for _, v := range actorbench.Variants {
+			for _, v := range variants {
 				one := (&line{}).set("msgsPerSec", r[v].MsgsPerSec).set("startMs", millis(r[v].Start)).set("totalMs", millis(r[v].Total))
 				l.set(strings.ToLower(v.String()[:1])+v.String()[1:], one.cost(r[v].Usage, r[v].Messages).object())
 			}

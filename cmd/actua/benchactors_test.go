@@ -79,6 +79,23 @@ CPU N s, N bytes and N objects allocated an actor
 N N N / N / N N N N N N N
 N N N / N / N N N N N N N
 `,
+		"ping-pong --clients 1 --repeat 200 --throughput 5 --async": `OSVersion: SYSTEM
+ProcessorCount: N
+ClockSpeed: N MHZ
+Actor Count: N
+Messages sent/received: N (NeN)
+GC: GOGC=N
+Thread count: N goroutines N
+
+ActorBase first start time: N ms
+ReceiveActor first start time: N ms
+AsyncActor first start time: N ms
+
+ActorBase ReceiveActor AsyncActor ActorBase ReceiveActor AsyncActor
+Throughput, Msgs/sec, Start [ms], Total [ms], Msgs/sec, Start [ms], Total [ms], Msgs/sec, Start [ms], Total [ms], CPU [s], Alloc [B/msg], CPU [s], Alloc [B/msg], CPU [s], Alloc [B/msg]
+N N N N N N N N N N N N N N N N
+Done..
+`,
 		"fan-in --clients 3 --repeat 200 --rounds 2": `senders n msgs/s min / median / max ns/msg allocs/msg B/msg CPU s per M msgs
 N N N / N / N N N N N
 `,
@@ -104,6 +121,7 @@ func TestBenchActorsJSON(t *testing.T) {
 		rows              int
 	}{
 		{"ping-pong --clients 2 --repeat 2000 --throughput 1,30", "throughput actorBase receiveActor", "actorBase: msgsPerSec startMs totalMs " + cost, 2},
+		{"ping-pong --clients 1 --repeat 200 --throughput 30 --async", "throughput actorBase receiveActor asyncActor", "asyncActor: msgsPerSec startMs totalMs " + cost, 1},
 		{"spawn --level 3 --rounds 2", "run result ms actors " + cost, "", 2},
 		{"ask --clients 1,2 --repeat 100 --rounds 1", "callers rounds " + rates + " p50Us p99Us p999Us", "", 2},
 		{"fan-in --clients 3 --repeat 200 --rounds 1", "senders credit rounds " + rates, "", 1},
@@ -168,5 +186,50 @@ func TestActorScenarios(t *testing.T) {
 	}
 	if n < 8 {
 		t.Errorf("only %d scenarios", n)
+	}
+}
+
+// Paths and digits stand beside what was published; what was not is null. Their text is run as a command of docs/cli.md.
+func TestBenchActorsOperations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	w := &world{t: t}
+	const ours = "meanNs errorNs stdDevNs allocBytes allocs akkaNet"
+	for name, c := range map[string]struct {
+		keys string
+		rows int
+	}{
+		"paths":  {"method uid akkaNetBefore " + ours, 36},
+		"digits": {"method value " + ours, 24},
+	} {
+		code, out, stderr := w.run(t.Context(), "bench", "actors", name, "--json")
+		lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+		if code != exitDone || stderr != "" || len(lines) != c.rows {
+			t.Errorf("%s: exit %d, %d rows, %s", name, code, len(lines), stderr)
+			continue
+		}
+		for _, l := range lines {
+			var row map[string]any
+			if err := json.Unmarshal([]byte(l), &row); err != nil {
+				t.Fatal(l, err)
+			}
+			for _, k := range strings.Fields(c.keys) {
+				if _, ok := row[k]; !ok {
+					t.Errorf("no %s in %s", k, l)
+				}
+			}
+			if row["meanNs"].(float64) <= 0 {
+				t.Error(l)
+			}
+		}
+		if p, ok := lines[0], `"akkaNet":{"meanNs":`; !strings.Contains(p, ok) {
+			t.Errorf("no %s in %s", ok, p)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		if code, out, _ := w.run(ctx, "bench", "actors", name); code != exitInterrupted || out != "" {
+			t.Errorf("%s, interrupted: exit %d, %s", name, code, out)
+		}
+		cancel()
 	}
 }

@@ -85,7 +85,7 @@ func (b Ask) Run(ctx context.Context) (r AskResult, err error) {
 
 // askRepeatedly asks n times, or until stop is closed. Latencies beyond the capacity of keep are not kept.
 func askRepeatedly(to *actor.Ref, n int64, keep *[]time.Duration, stop <-chan struct{}) (asked int64, err error) {
-	question := &message{}
+	question := &ball{}
 	for ; asked < n; asked++ {
 		if asked%64 == 0 {
 			select {
@@ -95,7 +95,7 @@ func askRepeatedly(to *actor.Ref, n int64, keep *[]time.Duration, stop <-chan st
 			}
 		}
 		begin := time.Now()
-		if _, err := actor.AskFor[*message](to, question, askTimeout); err != nil {
+		if _, err := actor.AskFor[*ball](to, question, askTimeout); err != nil {
 			return asked, err
 		}
 		if keep != nil && len(*keep) < cap(*keep) {

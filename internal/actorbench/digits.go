@@ -16,7 +16,7 @@ type DigitRow struct {
 	Method string     `json:"method"`
 	Value  int64      `json:"value"` // the number, or the path's uid
 	Ours   Stats      `json:"ours"`
-	PR     *Published `json:"akka_net_pr_6195,omitempty"`
+	PR     *Published `json:"akkaNet"`
 }
 
 // Digits measures the character count and the formatting of the numbers of Akka.NET's SpanHackBenchmarks, and

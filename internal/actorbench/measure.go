@@ -1,7 +1,3 @@
-// Package actorbench measures parts of the actor runtime for the command "actua bench actors", and sets the
-// figures beside those that Akka.NET's authors published. It measures as BenchmarkDotNet does, so that the columns mean the
-// same: mean, standard deviation, and as error half of the 99.9 % confidence interval, all of one operation in
-// nanoseconds, over rounds of which those that were disturbed are left out.
 package actorbench
 
 import (
@@ -11,6 +7,10 @@ import (
 	"slices"
 	"time"
 )
+
+// This file measures single operations as BenchmarkDotNet does, so that the columns mean the same: mean, standard
+// deviation, and as error half of the 99.9 % confidence interval, all of one operation in nanoseconds, over rounds of
+// which those that were disturbed are left out.
 
 // As BenchmarkDotNet: rounds go on until the error is below two hundredths of the mean.
 const (
@@ -25,13 +25,13 @@ var roundTime = 2 * time.Millisecond
 
 // Stats is the time and memory of one operation.
 type Stats struct {
-	MeanNs     float64 `json:"mean_ns"`
-	ErrorNs    float64 `json:"error_ns"`    // half of the 99.9 % confidence interval of the mean
-	StdDevNs   float64 `json:"std_dev_ns"`  // between rounds
-	MinNs      float64 `json:"min_ns"`      // the fastest round
-	Rounds     int     `json:"rounds"`      // that count; disturbed ones are left out
-	AllocBytes float64 `json:"alloc_bytes"` // an operation
-	Allocs     float64 `json:"allocs"`      // an operation
+	MeanNs     float64 `json:"meanNs"`
+	ErrorNs    float64 `json:"errorNs"`    // half of the 99.9 % confidence interval of the mean
+	StdDevNs   float64 `json:"stdDevNs"`   // between rounds
+	MinNs      float64 `json:"minNs"`      // the fastest round
+	Rounds     int     `json:"rounds"`     // that count; disturbed ones are left out
+	AllocBytes float64 `json:"allocBytes"` // an operation
+	Allocs     float64 `json:"allocs"`     // an operation
 }
 
 // measure runs f, which does its operation n times, in rounds of equal length. It ends early, with what it

@@ -17,8 +17,8 @@ type PathRow struct {
 	Method string     `json:"method"`
 	UID    int32      `json:"uid"` // 0: the path has none
 	Ours   Stats      `json:"ours"`
-	PR     *Published `json:"akka_net_pr_6195,omitempty"`
-	Base   *Published `json:"akka_net_v1_4,omitempty"`
+	PR     *Published `json:"akkaNet"`
+	Base   *Published `json:"akkaNetBefore"`
 }
 
 // Results of what is measured; the compiler cannot drop what goes here.

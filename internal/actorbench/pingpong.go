@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/actua/actua/actor"
@@ -42,14 +43,22 @@ type Variant int
 // The variants, in the order of the original's columns.
 const (
 	ActorBase    Variant = iota // an actor.Actor with a switch over the types
-	ReceiveActor                // actor.Receive, which does the switch
+	ReceiveActor                // an actor.Behavior with a handler a type
+	AsyncActor                  // the same, where the client handles a message in actor.Await
 )
 
-// String is the original's name of the variant.
-func (v Variant) String() string { return [...]string{"ActorBase", "ReceiveActor"}[v] }
+var variantNames = [...]string{"ActorBase", "ReceiveActor", "AsyncActor"}
 
-// Variants are all of them.
-var Variants = []Variant{ActorBase, ReceiveActor}
+// String is the original's name of the variant.
+func (v Variant) String() string { return variantNames[v] }
+
+// Variants are those that are measured: the last one, which is far slower, only where it is asked for.
+func Variants(async bool) []Variant {
+	if async {
+		return []Variant{ActorBase, ReceiveActor, AsyncActor}
+	}
+	return []Variant{ActorBase, ReceiveActor}
+}
 
 // PingPongResult is a group of the original's columns.
 type PingPongResult struct {
@@ -67,19 +76,34 @@ func (p PingPong) messages() int64 { return p.Repeat / int64(p.Clients) * int64(
 func (p PingPong) Header() string { return ReadMachine().Header(2*p.Clients, p.messages()) }
 
 // PingPongColumns are the two lines above the rows; processor time and allocation come after the original's.
-const PingPongColumns = `            ActorBase                          ReceiveActor                       ActorBase             ReceiveActor
-Throughput, Msgs/sec, Start [ms], Total [ms],  Msgs/sec, Start [ms], Total [ms],  CPU [s], Alloc [B/msg],  CPU [s], Alloc [B/msg]`
+func PingPongColumns(variants []Variant) string {
+	const indent = "            "
+	names, more := indent, ""
+	columns, moreColumns := "Throughput, ", ""
+	for i, v := range variants {
+		if i > 0 {
+			columns += ",  "
+		}
+		names += fmt.Sprintf("%-35s", v)
+		more += fmt.Sprintf("%-25s", v)
+		columns += "Msgs/sec, Start [ms], Total [ms]"
+		moreColumns += ",  CPU [s], Alloc [B/msg]"
+	}
+	return strings.TrimRight(names+more, " ") + "\n" + columns + moreColumns
+}
 
-// PingPongLine is a row under PingPongColumns.
-func PingPongLine(throughput int, base, receive PingPongResult) string {
-	columns := func(r PingPongResult) string {
-		return fmt.Sprintf("%8d, %10.2f, %10.2f", r.MsgsPerSec, ms(r.Start), ms(r.Total))
-	}
-	cost := func(r PingPongResult) string {
+// PingPongLine is a row under PingPongColumns, with a result for each variant.
+func PingPongLine(throughput int, results []PingPongResult) string {
+	line, more := fmt.Sprintf("%10d, ", throughput), ""
+	for i, r := range results {
+		if i > 0 {
+			line += ",  "
+		}
 		_, _, _, bytes := r.Usage.PerMessage(r.Messages)
-		return fmt.Sprintf("%7.2f, %13.2f", r.Usage.CPU.Seconds(), bytes)
+		line += fmt.Sprintf("%8d, %10.2f, %10.2f", r.MsgsPerSec, ms(r.Start), ms(r.Total))
+		more += fmt.Sprintf(",  %7.2f, %13.2f", r.Usage.CPU.Seconds(), bytes)
 	}
-	return fmt.Sprintf("%10d, %s,  %s,  %s,  %s", throughput, columns(base), columns(receive), cost(base), cost(receive))
+	return line + more
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
@@ -112,8 +136,8 @@ func (p PingPong) Run(ctx context.Context, v Variant, throughput int) (r PingPon
 		if clients[i], err = s.Spawn(g.client(v, to), "client-"+strconv.Itoa(i)); err != nil {
 			return r, err
 		}
-		clients[i].TellFrom(&message{kind: started}, waiter)
-		to.TellFrom(&message{kind: started}, waiter)
+		clients[i].TellFrom(&started{}, waiter)
+		to.TellFrom(&started{}, waiter)
 	}
 	if _, err := await(ctx, g.started.done, 10*time.Second); err != nil {
 		return r, fmt.Errorf("start: %w", err)
@@ -121,7 +145,7 @@ func (p PingPong) Run(ctx context.Context, v Variant, throughput int) (r PingPon
 	r.Start = time.Since(begin)
 	m := startMeter()
 	for _, c := range clients {
-		c.Tell(&message{kind: run})
+		c.Tell(&run{})
 	}
 	if _, err := await(ctx, g.ended.done, p.Limit); err != nil {
 		return r, err
@@ -137,15 +161,10 @@ func (p PingPong) Run(ctx context.Context, v Variant, throughput int) (r PingPon
 	return r, nil
 }
 
-// message is all that is sent here: a ball of the game, and what frames it.
-type message struct{ kind kind }
-
-type kind uint8
-
-const (
-	ball kind = iota
-	run
-	started
+type (
+	ball    struct{} // goes to and fro
+	run     struct{} // begins the game
+	started struct{} // asks whether an actor is there
 )
 
 // game is what the actors of one run share.
@@ -156,23 +175,37 @@ type game struct {
 }
 
 func (g *game) waitForStarts(_ *actor.Context, msg any) {
-	if m, ok := msg.(*message); ok && m.kind == started {
+	if _, ok := msg.(*started); ok {
 		g.started.hit()
 	}
 }
 
 func (g *game) destination(v Variant) *actor.Props {
-	if v == ReceiveActor {
-		return actor.Receive(func(ctx *actor.Context, m *message) { ctx.Reply(m) })
+	if v == ActorBase {
+		return actor.NewProps(func() actor.Actor { return destination{} })
 	}
-	return actor.NewProps(func() actor.Actor { return destination{} })
+	return actor.NewProps(func() actor.Actor {
+		return actor.Behavior(
+			actor.On(func(ctx *actor.Context, m *ball) { ctx.Reply(m) }),
+			actor.On(func(ctx *actor.Context, m *started) { ctx.Reply(m) }))
+	})
 }
 
 func (g *game) client(v Variant, to *actor.Ref) *actor.Props {
-	if v == ReceiveActor {
-		return actor.Receive((&client{game: g, to: to}).message)
-	}
-	return actor.NewProps(func() actor.Actor { return &client{game: g, to: to} })
+	return actor.NewProps(func() actor.Actor {
+		c := &client{game: g, to: to}
+		if v == ActorBase {
+			return c
+		}
+		hit := c.ball
+		if v == AsyncActor {
+			hit = func(ctx *actor.Context, m *ball) {
+				actor.Await(ctx, func(context.Context) (*ball, error) { return m, nil },
+					func(ctx *actor.Context, m *ball, _ error) { c.ball(ctx, m) })
+			}
+		}
+		return actor.Behavior(actor.On(hit), actor.On(c.run), actor.On(func(ctx *actor.Context, m *started) { ctx.Reply(m) }))
+	})
 }
 
 // destination sends every message back.
@@ -180,8 +213,9 @@ type destination struct{}
 
 // Receive implements actor.Actor.
 func (destination) Receive(ctx *actor.Context, msg any) {
-	if m, ok := msg.(*message); ok {
-		ctx.Reply(m)
+	switch msg.(type) {
+	case *ball, *started:
+		ctx.Reply(msg)
 	}
 }
 
@@ -194,28 +228,30 @@ type client struct {
 
 // Receive implements actor.Actor.
 func (c *client) Receive(ctx *actor.Context, msg any) {
-	if m, ok := msg.(*message); ok {
-		c.message(ctx, m)
+	switch m := msg.(type) {
+	case *ball:
+		c.ball(ctx, m)
+	case *run:
+		c.run(ctx, m)
+	case *started:
+		ctx.Reply(m)
 	}
 }
 
-func (c *client) message(ctx *actor.Context, m *message) {
-	switch m.kind {
-	case ball:
-		c.received++
-		if c.sent < c.share {
-			c.sent++
-			ctx.Tell(c.to, m)
-		} else if c.received == c.share {
-			c.ended.hit()
-		}
-	case run:
-		hit := &message{}
-		for range min(int64(c.window), c.share) {
-			c.sent++
-			ctx.Tell(c.to, hit)
-		}
-	case started:
-		ctx.Reply(m)
+func (c *client) ball(ctx *actor.Context, m *ball) {
+	c.received++
+	if c.sent < c.share {
+		c.sent++
+		ctx.Tell(c.to, m)
+	} else if c.received == c.share {
+		c.ended.hit()
+	}
+}
+
+func (c *client) run(ctx *actor.Context, _ *run) {
+	hit := &ball{}
+	for range min(int64(c.window), c.share) {
+		c.sent++
+		ctx.Tell(c.to, hit)
 	}
 }

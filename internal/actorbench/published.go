@@ -3,11 +3,11 @@ package actorbench
 // Published is a figure of Akka.NET's pull request 6195: AMD Ryzen 7 1700, Windows 10, .NET 7.0.0,
 // BenchmarkDotNet 0.13.1. What was not published is 0.
 type Published struct {
-	MeanNs     float64 `json:"mean_ns"`
-	ErrorNs    float64 `json:"error_ns,omitempty"`
-	StdDevNs   float64 `json:"std_dev_ns,omitempty"`
-	Gen0       float64 `json:"gen0_per_1000,omitempty"` // collections of the youngest generation in 1000 operations
-	AllocBytes float64 `json:"alloc_bytes"`
+	MeanNs     float64 `json:"meanNs"`
+	ErrorNs    float64 `json:"errorNs"`
+	StdDevNs   float64 `json:"stdDevNs"`
+	Gen0       float64 `json:"gen0Per1000"` // collections of the youngest generation in 1000 operations
+	AllocBytes float64 `json:"allocBytes"`
 }
 
 type pathKey struct {

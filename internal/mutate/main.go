@@ -1,6 +1,6 @@
 // Program mutate proves that tests bite: it breaks the product in the ways that the table lists, one at
 // a time and in an overlay of the build, so that no file changes, and runs the tests that must fail.
-// Usage: go run ./internal/mutate [-v] [name ...], in the root of the module.
+// Usage: go run ./internal/mutate [-v] [-set publish|mailbox] [name ...], in the root of the module.
 package main
 
 import (
@@ -27,6 +27,8 @@ type mutation struct {
 	cases string
 	// atLeast is how many of them must fail; 0 means all.
 	atLeast int
+	// race builds with the race detector.
+	race bool
 }
 
 // edit replaces a piece of text that occurs once in the file.
@@ -34,14 +36,31 @@ type edit struct{ file, old, new string }
 
 func main() {
 	verbose := flag.Bool("v", false, "show what the tests that fail say")
+	what := flag.String("set", "publish", "which mutations: publish or mailbox")
 	flag.Parse()
-	if err := run(flag.Args(), *verbose); err != nil {
+	if err := run(*what, flag.Args(), *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(names []string, verbose bool) error {
+// set is a table, and what -test.run has to be to run all its cases.
+type set struct {
+	table []mutation
+	tests string
+}
+
+// sets are the tables, by what they break.
+func sets() map[string]set {
+	return map[string]set{"publish": {table, "."}, "mailbox": {mailboxTable, mailboxTests}}
+}
+
+func run(what string, names []string, verbose bool) error {
+	set, ok := sets()[what]
+	if !ok {
+		return fmt.Errorf("there is no set of mutations %q", what)
+	}
+	table := set.table
 	for _, n := range names {
 		if !slices.ContainsFunc(table, func(m mutation) bool { return m.name == n }) {
 			return fmt.Errorf("there is no mutation %q", n)
@@ -52,7 +71,7 @@ func run(names []string, verbose bool) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	w := workshop{dir: dir, verbose: verbose, passing: map[string][]string{}}
+	w := workshop{dir: dir, verbose: verbose, tests: set.tests, passing: map[string][]string{}}
 	survived := 0
 	for _, m := range table {
 		if len(names) > 0 && !slices.Contains(names, m.name) {
@@ -82,6 +101,7 @@ func run(names []string, verbose bool) error {
 type workshop struct {
 	dir     string
 	verbose bool
+	tests   string
 	passing map[string][]string // tests of the unbroken packages
 	n       int
 }
@@ -96,7 +116,7 @@ func (w *workshop) try(m mutation) (failed, of int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	broken, err := w.build(m.pkg, overlay)
+	broken, err := w.build(m.pkg, overlay, m.race)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -166,10 +186,13 @@ func (m mutation) apply(root string) (map[string]string, error) {
 }
 
 // build compiles the tests of a package, with recycled memory overwritten.
-func (w *workshop) build(pkg, overlay string) (string, error) {
+func (w *workshop) build(pkg, overlay string, race bool) (string, error) {
 	w.n++
 	out := filepath.Join(w.dir, fmt.Sprintf("%d.test", w.n))
 	args := []string{"test", "-c", "-vet=off", "-tags", "leasecheck", "-o", out}
+	if race {
+		args = append(args, "-race")
+	}
 	if overlay != "" {
 		args = append(args, "-overlay", overlay)
 	}
@@ -197,11 +220,11 @@ func (w *workshop) cases(m mutation) ([]string, error) {
 		return nil, err
 	}
 	if w.passing[m.pkg] == nil {
-		healthy, err := w.build(m.pkg, "")
+		healthy, err := w.build(m.pkg, "", false)
 		if err != nil {
 			return nil, err
 		}
-		out, err := w.test(healthy, m.pkg, "-test.v")
+		out, err := w.test(healthy, m.pkg, "-test.v", "-test.run="+w.tests)
 		if err != nil {
 			return nil, fmt.Errorf("without the mutation: %w: %s", err, out)
 		}

@@ -34,14 +34,14 @@ func BenchmarkCodec(b *testing.B) {
 	buf := make([]byte, 0, 512)
 	run("write", func() int { return len(o.AppendFrame(buf, Framing{}, body)) })
 	run("write by a serializer", func() int {
-		d := o.AppendHead(buf, Framing{}, len(body))
+		d, m := o.AppendHead(buf, Framing{}, len(body))
 		d = append(d, body...)
-		return len(o.AppendTail(d, Framing{}, 0, len(body)))
+		return len(o.AppendTail(d, m))
 	})
 	run("write, size unknown", func() int {
-		d := o.AppendHead(buf, Framing{}, 200)
+		d, m := o.AppendHead(buf, Framing{}, 200)
 		d = append(d, body...)
-		return len(o.AppendTail(d, Framing{}, 0, 200))
+		return len(o.AppendTail(d, m))
 	})
 	var control AkkaControlMessage
 	var con AckAndEnvelopeContainer
@@ -105,9 +105,9 @@ func BenchmarkSizes(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(c.n))
 			for b.Loop() {
-				d := o.AppendHead(buf, Framing{}, c.guess)
+				d, m := o.AppendHead(buf, Framing{}, c.guess)
 				d = append(d, body...)
-				o.AppendTail(d, Framing{}, 0, c.guess)
+				o.AppendTail(d, m)
 			}
 		})
 	}

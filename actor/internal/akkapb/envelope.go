@@ -262,8 +262,7 @@ func (m *AckAndEnvelopeContainer) usual(b []byte) bool {
 	return true
 }
 
-// cut takes one field off the front of b if it has this tag and a length of at most two bytes or of the
-// whole rest.
+// cut takes one field off the front of b if it has this tag and is whole.
 func cut(b []byte, tag byte) (body, rest []byte, ok bool) {
 	if len(b) < 2 || b[0] != tag {
 		return nil, nil, false

@@ -213,6 +213,15 @@ func TestNesting(t *testing.T) {
 	if err := e.Decode([]byte("\x2a\x06\x2a\x04\x2a\x02\x0a\x09")); err == nil || !strings.Contains(err.Error(), "malformed ExceptionData: field 1") {
 		t.Errorf("three levels down: %v", err)
 	}
+	if err := e.Decode([]byte("\x32\x07\x0a\x01k\x12\x02\x10\x01\x32\x07\x0a\x01k\x12\x02\x10\x02")); err != nil {
+		t.Fatal(err)
+	}
+	if p, ok := e.Custom("k"); !ok || p.SerializerID != 2 {
+		t.Errorf("the last custom field of a name counts: %+v", p)
+	}
+	if _, ok := e.Custom("no"); ok {
+		t.Error("a custom field that is not there")
+	}
 	var in, in2 ExceptionData
 	if err := e.Decode([]byte("\x0a\x01A\x2a\x03\x0a\x01B\x2a\x03\x12\x01C")); err != nil {
 		t.Fatal(err)

@@ -91,6 +91,26 @@ func TestGoldenMessage(t *testing.T) {
 	}
 }
 
+// TestOlderForms: what .NET Framework and Akka.NET before 1.4.20 write, with the assembly mscorlib, and an
+// exception from there, without field 7.
+func TestOlderForms(t *testing.T) {
+	want := unhex(t, "8b0000000a8801128501"+"0a2c0a2a"+goldenHit[24:24+84]+"12200a0368697410111a17"+"53797374656d2e537472696e672c206d73636f726c6962"+goldenHit[24+84+24:])
+	o := Outbound{To: RecipientField([]byte(netEcho)), From: SenderField([]byte(goActor)), SerializerID: 17, Manifest: ManifestField("System.String, mscorlib")}
+	for i, got := range everyWay(&o, Framing{}, []byte("hit")) {
+		if !bytes.Equal(got, want) {
+			t.Errorf("way %d\n%x\n%x", i, got, want)
+		}
+	}
+	e := ExceptionData{TypeName: []byte("System.Exception, mscorlib"), Message: []byte("boom"), HasInner: true}
+	want = unhex(t, "0a1a53797374656d2e457863657074696f6e2c206d73636f726c69621204626f6f6d2a00")
+	if got := e.Append(nil); !bytes.Equal(got, want) {
+		t.Errorf("%x", got)
+	}
+	if got := again(t, &e, want); !bytes.Equal(got, want) {
+		t.Errorf("became %x", got)
+	}
+}
+
 // TestGoldenAcks: the pure acknowledgements of section 11; that of number 0 has no bytes.
 func TestGoldenAcks(t *testing.T) {
 	for _, c := range []struct {

@@ -3,6 +3,7 @@ package akkapb
 import (
 	"bytes"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -96,9 +97,16 @@ func TestAllocations(t *testing.T) {
 	reliable := ping()
 	reliable.Reliable, reliable.Seq, reliable.Ack = true, 7, &AcknowledgementInfo{CumulativeAck: 4, Nacks: []uint64{2, 3}}
 	none("AppendFrame", func() { o.AppendFrame(buf, Framing{}, body) })
+	none("AppendFrameString", func() { o.AppendFrameString(buf, Framing{}, "hit") })
 	none("AppendFrame with an ack", func() { reliable.AppendFrame(buf, Framing{}, body) })
-	none("AppendHead and AppendTail", func() { o.AppendTail(append(o.AppendHead(buf, Framing{}, 3), body...), Framing{}, 0, 3) })
-	none("the same with a wrong guess", func() { o.AppendTail(append(o.AppendHead(buf, Framing{}, 300), body...), Framing{}, 0, 300) })
+	none("AppendHead and AppendTail", func() {
+		d, m := o.AppendHead(buf, Framing{}, 3)
+		o.AppendTail(append(d, body...), m)
+	})
+	none("the same with a wrong guess", func() {
+		d, m := o.AppendHead(buf, Framing{}, 300)
+		o.AppendTail(append(d, body...), m)
+	})
 	none("AppendAck", func() { Framing{}.AppendAck(buf, reliable.Ack) })
 	heartbeat := &AkkaControlMessage{Command: CommandHeartbeat}
 	none("AppendControl", func() { Framing{}.AppendControl(buf, heartbeat) })
@@ -127,5 +135,46 @@ func TestAllocations(t *testing.T) {
 				t.Error("failed")
 			}
 		})
+	}
+}
+
+// TestMemory: the costliest messages of the size of a frame. What a decoder keeps is at most 100 bytes for
+// a byte of input, what it has allocated on the way there a few times that.
+func TestMemory(t *testing.T) {
+	fill := func(entry string) []byte { return []byte(strings.Repeat(entry, DefaultMaxFrame/len(entry))) }
+	for _, c := range []struct{ name, entry string }{
+		{"SelectionEnvelope", "\x12\x00"}, {"ExceptionData", "\x32\x00"}, {"ExceptionData", "\x2a\x00"}, {"ExceptionData", "\x2a\x02\x0a\x00"},
+		{"RemoteRouterConfig", "\x12\x00"}, {"PropsData", "\x22\x00"}, {"PropsData", "\x2a\x00"}, {"PropsData", "\x30\x00"}, {"PropsData", "\x32\x01\x05"},
+		{"PropsData", "\x38\x01"}, {"AcknowledgementInfo", "\x11abcdefgh"}, {"AcknowledgementInfo", "\x12\x08abcdefgh"}, {"AkkaProtocolMessage", "\x12\x02\x08\x03"},
+	} {
+		b := fill(c.entry)
+		m := messages[c.name]()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := m.Decode(b); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		runtime.ReadMemStats(&after)
+		if n := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(b)); n > 300 {
+			t.Errorf("%s of %q: %.0f bytes allocated for a byte", c.name, c.entry, n)
+		}
+		keeps := 0
+		switch m := m.(type) {
+		case *SelectionEnvelope:
+			keeps = cap(m.Pattern) * 32
+		case *ExceptionData:
+			keeps = cap(m.CustomFields)*88 + cap(m.Inner)
+		case *RemoteRouterConfig:
+			keeps = cap(m.Nodes) * 80
+		case *PropsData:
+			keeps = (cap(m.Args)+cap(m.Manifests))*24 + cap(m.SerializerIDs)*4 + cap(m.HasManifest)
+		case *AcknowledgementInfo:
+			keeps = cap(m.Nacks) * 8
+		case *AkkaProtocolMessage:
+			keeps = cap(m.Instruction)
+		}
+		if keeps > 100*len(b) {
+			t.Errorf("%s of %q keeps %d bytes", c.name, c.entry, keeps)
+		}
 	}
 }

@@ -21,17 +21,18 @@ func ManifestField(manifest string) []byte { return appendBytes(nil, 3, []byte(m
 //
 // With the body in hand:
 //
-//	dst = o.AppendFrame(dst, framing, body)
+//	dst = o.AppendFrame(dst, framing, body)        // or AppendFrameString
 //
 // With a serializer that appends, n being the size of the body or the best guess at it:
 //
 //	start := len(dst)
-//	dst = o.AppendHead(dst, framing, n)
+//	dst, mark := o.AppendHead(dst, framing, n)
 //	dst = serializer(dst)                  // on failure: dst = dst[:start]
-//	dst = o.AppendTail(dst, framing, start, n)
+//	dst = o.AppendTail(dst, mark)
 //
-// The two forms write the same bytes. With the right n, or one of which the lengths around the body take
-// as many bytes, nothing is moved; otherwise the body is moved once, by a few bytes.
+// The forms write the same bytes. With the right n nothing is done twice. With another one the head is
+// written again, and only if the lengths in it then take more or fewer bytes is the body moved, once and
+// by a few bytes: between 16 KiB and 2 MiB they take the same.
 type Outbound struct {
 	To           []byte // RecipientField
 	From         []byte // SenderField, or nil
@@ -43,35 +44,34 @@ type Outbound struct {
 }
 
 // layout holds the sizes of the messages within each other, without tag and length.
-type layout struct{ ack, payload, envelope, container, pdu int }
+type layout struct{ payload, envelope, container, pdu int }
 
 func (o *Outbound) layout(body int) (l layout) {
-	l.payload = sizeBytes(body) + len(o.Manifest)
-	if id := uint32(o.SerializerID); id-1 < 0x7f {
-		l.payload += 2
-	} else {
-		l.payload += sizeInt(o.SerializerID)
-	}
-	l.envelope = len(o.To) + sizeMessage(l.payload) + len(o.From)
-	if !o.Reliable || o.Seq != 0 {
-		l.envelope += 9
-	}
+	l.payload = sizeBytes(body) + o.idSize() + len(o.Manifest)
+	l.envelope = len(o.To) + sizeMessage(l.payload) + len(o.From) + o.seqSize()
 	l.container = sizeMessage(l.envelope)
 	if o.Ack != nil {
-		l.ack = o.Ack.Size()
-		l.container += sizeMessage(l.ack)
+		l.container += sizeMessage(o.Ack.Size())
 	}
 	l.pdu = sizeMessage(l.container)
 	return l
 }
 
-// tail is the number of bytes after the body.
-func (o *Outbound) tail() int {
-	n := len(o.Manifest) + sizeInt(o.SerializerID) + len(o.From)
-	if !o.Reliable || o.Seq != 0 {
-		n += 9
+// smallID reports whether the id of the serializer takes one byte, as those of Akka.NET do.
+func (o *Outbound) smallID() bool { return uint32(o.SerializerID)-1 < 0x7f }
+
+func (o *Outbound) idSize() int {
+	if o.smallID() {
+		return 2
 	}
-	return n
+	return sizeInt(o.SerializerID)
+}
+
+func (o *Outbound) seqSize() int {
+	if o.Reliable && o.Seq == 0 {
+		return 0
+	}
+	return 9
 }
 
 // ContainerSize is the size of the AckAndEnvelopeContainer with a body of so many bytes, to be compared
@@ -80,69 +80,104 @@ func (o *Outbound) ContainerSize(body int) int { return o.layout(body).container
 
 // AppendFrame adds a whole frame with this body.
 func (o *Outbound) AppendFrame(dst []byte, f Framing, body []byte) []byte {
-	l := o.layout(len(body))
-	at := len(dst)
-	dst = slices.Grow(dst, HeaderSize+l.pdu)[:at+HeaderSize+l.pdu]
-	i := o.putHead(dst, at, f, &l, len(body))
+	dst, i := o.head(dst, f, len(body))
 	i += copy(dst[i:], body)
 	o.putTail(dst, i)
 	return dst
 }
 
-// AppendHead adds what stands in front of a body of n bytes, and makes room for the whole frame. The body
-// is to be appended next, then [Outbound.AppendTail] called.
-func (o *Outbound) AppendHead(dst []byte, f Framing, n int) []byte {
-	l := o.layout(n)
-	at := len(dst)
-	dst = slices.Grow(dst, HeaderSize+l.pdu)
-	i := o.putHead(dst[:at+HeaderSize+l.pdu], at, f, &l, n)
-	return dst[:i]
-}
-
-// AppendTail adds what stands behind the body, whatever its size came to be. start and n are the length of
-// dst before AppendHead and the size that was given to it.
-func (o *Outbound) AppendTail(dst []byte, f Framing, start, n int) []byte {
-	tail := o.tail()
-	l := o.layout(n)
-	body := start + HeaderSize + l.pdu - tail - n
-	if got := len(dst) - body; got != n {
-		l = o.layout(got)
-		at := start + HeaderSize + l.pdu - tail - got
-		if at > body {
-			dst = slices.Grow(dst, at-body+tail)
-		}
-		end := at + got
-		copy(dst[at:max(end, len(dst))], dst[body:])
-		dst = dst[:end]
-		o.putHead(dst, start, f, &l, got)
-	}
-	at := len(dst)
-	dst = slices.Grow(dst, tail)[:at+tail]
-	o.putTail(dst, at)
+// AppendFrameString is AppendFrame for a body that is a string.
+func (o *Outbound) AppendFrameString(dst []byte, f Framing, body string) []byte {
+	dst, i := o.head(dst, f, len(body))
+	i += copy(dst[i:], body)
+	o.putTail(dst, i)
 	return dst
 }
 
-// putHead writes from dst[i] on and returns the place of the body.
-func (o *Outbound) putHead(dst []byte, i int, f Framing, l *layout, body int) int {
+// Mark is what AppendTail has to know of AppendHead.
+type Mark struct {
+	start, body, n int
+	framing        Framing
+}
+
+// AppendHead adds what stands in front of a body of n bytes, and makes room for the whole frame. The body
+// is to be appended next, then [Outbound.AppendTail] called; until then the message must not change.
+func (o *Outbound) AppendHead(dst []byte, f Framing, n int) ([]byte, Mark) {
+	m := Mark{start: len(dst), n: n, framing: f}
+	dst, m.body = o.head(dst, f, n)
+	return dst[:m.body], m
+}
+
+// AppendTail adds what stands behind the body, whatever its size came to be.
+func (o *Outbound) AppendTail(dst []byte, m Mark) []byte {
+	if len(dst) != m.body+m.n {
+		dst = o.resize(dst, m)
+	}
+	i := len(dst)
+	end := i + o.idSize() + len(o.Manifest) + len(o.From) + o.seqSize()
+	if end > cap(dst) {
+		dst = slices.Grow(dst, end-i)
+	}
+	dst = dst[:end]
+	o.putTail(dst, i)
+	return dst
+}
+
+// resize writes the head anew for a body of another size than promised, and moves the body if the head
+// has become longer or shorter.
+func (o *Outbound) resize(dst []byte, m Mark) []byte {
+	n := len(dst) - m.body
+	l := o.layout(n)
+	end := m.start + HeaderSize + l.pdu
+	dst = slices.Grow(dst, max(end-len(dst), 0))
+	body := end - n - (o.idSize() + len(o.Manifest) + len(o.From) + o.seqSize())
+	copy(dst[body:body+n], dst[m.body:])
+	o.head(dst[:m.start], m.framing, n)
+	return dst[:body+n]
+}
+
+// head makes dst longer by a frame with a body of n bytes, writes the head, and returns the place of the
+// body.
+func (o *Outbound) head(dst []byte, f Framing, n int) ([]byte, int) {
+	l := o.layout(n)
+	i := len(dst)
+	end := i + HeaderSize + l.pdu
+	if end > cap(dst) {
+		dst = slices.Grow(dst, end-i)
+	}
+	dst = dst[:end]
 	f.put(dst[i:], l.pdu)
-	i = putHead(dst, i+HeaderSize, 1, l.container)
-	if o.Ack != nil {
-		i = putHead(dst, i, 1, l.ack)
-		i += len(o.Ack.Append(dst[i:i:len(dst)]))
+	i += HeaderSize
+	if l.container < 1<<14 && l.envelope >= 1<<7 && o.Ack == nil {
+		b := dst[i : i+6]
+		b[0], b[1], b[2] = 1<<3|byte(blob), byte(l.container)|0x80, byte(l.container>>7)
+		b[3], b[4], b[5] = 2<<3|byte(blob), byte(l.envelope)|0x80, byte(l.envelope>>7)
+		i += 6
+	} else {
+		i = putHead(dst, i, 1, l.container)
+		if o.Ack != nil {
+			i = putHead(dst, i, 1, o.Ack.Size())
+			i += len(o.Ack.Append(dst[i:i:end]))
+		}
+		i = putHead(dst, i, 2, l.envelope)
 	}
-	i = putHead(dst, i, 2, l.envelope)
 	i += copy(dst[i:], o.To)
-	i = putHead(dst, i, 2, l.payload)
-	if body != 0 {
-		i = putHead(dst, i, 1, body)
+	if l.payload < 1<<7 && n != 0 {
+		b := dst[i : i+4]
+		b[0], b[1], b[2], b[3] = 2<<3|byte(blob), byte(l.payload), 1<<3|byte(blob), byte(n)
+		return dst, i + 4
 	}
-	return i
+	i = putHead(dst, i, 2, l.payload)
+	if n != 0 {
+		i = putHead(dst, i, 1, n)
+	}
+	return dst, i
 }
 
 // putTail writes from dst[i] to its end.
 func (o *Outbound) putTail(dst []byte, i int) {
-	if id := uint32(o.SerializerID); id-1 < 0x7f {
-		dst[i], dst[i+1] = 2<<3|byte(vint), byte(id)
+	if o.smallID() {
+		dst[i], dst[i+1] = 2<<3|byte(vint), byte(o.SerializerID)
 		i += 2
 	} else {
 		i += len(appendInt(dst[i:i], 2, o.SerializerID))

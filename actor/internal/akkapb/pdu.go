@@ -149,7 +149,7 @@ func (m *AkkaHandshakeInfo) merge(b []byte) error {
 // DecodePDU reads the body of a frame: either it is a payload, the bytes of an AckAndEnvelopeContainer,
 // or, when payload is nil, a control message, which is then in control. A control message wins. Neither of
 // the two, an unknown command and an ASSOCIATE without handshakeInfo or origin are errors; Akka.NET ends
-// the association after each.
+// the association after each. control must not be nil and is left alone by a payload.
 func DecodePDU(body []byte, control *AkkaControlMessage) (payload []byte, err error) {
 	var m AkkaProtocolMessage
 	if err := m.Decode(body); err != nil {

@@ -157,14 +157,14 @@ func outboundOf(c *AckAndEnvelopeContainer) *Outbound {
 // guesses, behind another frame, into slices with and without room.
 func everyWay(o *Outbound, f Framing, body []byte) (out [][]byte) {
 	before := "another frame"
-	out = append(out, o.AppendFrame([]byte(before), f, body)[len(before):])
+	out = append(out, o.AppendFrame([]byte(before), f, body)[len(before):], o.AppendFrameString(nil, f, string(body)))
 	for _, n := range []int{len(body), 0, 1, 100, 127, 128, 16300, 16384} {
 		for _, room := range []int{0, 4 * len(body)} {
 			d := append(make([]byte, 0, room), before...)
 			start := len(d)
-			d = o.AppendHead(d, f, n)
+			d, m := o.AppendHead(d, f, n)
 			d = append(d, body...)
-			d = o.AppendTail(d, f, start, n)
+			d = o.AppendTail(d, m)
 			if string(d[:start]) != before {
 				panic("what was there before has changed")
 			}

@@ -132,5 +132,5 @@ type linkPhase uint8
 const (
 	linkDialing linkPhase = iota
 	linkStashed           // inbound, waits until our dial has told the UID
-	linkOpen
+	linkOpen              // of the present incarnation; those of another are dropped when it changes
 )

@@ -1,6 +1,9 @@
 package assoc
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // gate leaves the address alone for RetryGateClosedFor. With drops, system messages are dead letters as others are.
 func (r *Remote[Out, In]) gate(now time.Duration, drops bool, cause Cause, acts []Action[Out, In]) []Action[Out, In] {
@@ -12,7 +15,7 @@ func (r *Remote[Out, In]) gate(now time.Duration, drops bool, cause Cause, acts 
 // open ends the gate, or whatever it was, in the state in which the next message dials.
 func (r *Remote[Out, In]) open() {
 	r.state, r.gateUntil, r.gateDrops = StateIdle, Never, false
-	if r.refusing && !r.known {
+	if len(r.refused) > 0 && !r.known {
 		r.state = StateQuarantined
 	}
 }
@@ -58,6 +61,38 @@ func (r *Remote[Out, In]) cut(now time.Duration, why Why, acts []Action[Out, In]
 	return acts
 }
 
+// refusal is the quarantine of one incarnation.
+type refusal struct {
+	uid   UID
+	until time.Duration
+}
+
+// maxRefused bounds how many incarnations of one address are remembered as quarantined; the oldest is forgotten.
+const maxRefused = 8
+
+// refuses reports whether the incarnation is quarantined.
+func (r *Remote[Out, In]) refuses(uid UID) bool {
+	return slices.ContainsFunc(r.refused, func(f refusal) bool { return f.uid == uid })
+}
+
+// mark remembers the quarantine of an incarnation and tells everybody.
+func (r *Remote[Out, In]) mark(now time.Duration, uid UID, why Why, acts []Action[Out, In]) []Action[Out, In] {
+	if len(r.refused) >= maxRefused {
+		r.refused = slices.Delete(r.refused, 0, 1)
+	}
+	r.refused = append(r.refused, refusal{uid, now + r.set.PruneQuarantineMarkerAfter})
+	return append(acts, Action[Out, In]{Do: Publish, Event: EventQuarantined, UID: uid, Why: why},
+		Action[Out, In]{Do: Publish, Event: EventAddressTerminated, Why: why})
+}
+
+// pruneAt is when the oldest quarantine is forgotten.
+func (r *Remote[Out, In]) pruneAt() time.Duration {
+	if len(r.refused) == 0 {
+		return Never
+	}
+	return r.refused[0].until
+}
+
 // Quarantine cuts the incarnation uid off for good: remote watch or the application has decided so. One that is not the present one is
 // history and left alone.
 func (r *Remote[Out, In]) Quarantine(now time.Duration, uid UID, acts []Action[Out, In]) []Action[Out, In] {
@@ -66,7 +101,7 @@ func (r *Remote[Out, In]) Quarantine(now time.Duration, uid UID, acts []Action[O
 		return acts
 	case r.known && uid == r.uid:
 		return r.cut(now, WhyQuarantined, acts)
-	case r.known:
+	case r.known || r.refuses(uid):
 		return acts
 	}
 	// Nobody has come from there yet, or nobody since the last quarantine.
@@ -98,9 +133,9 @@ func (r *Remote[Out, In]) Tick(now time.Duration, acts []Action[Out, In]) []Acti
 	if r.state == StateClosed {
 		return acts
 	}
-	if r.refusing && now >= r.refuseUntil {
-		r.refusing, r.refuseUntil = false, Never
-		if r.state == StateQuarantined {
+	if now >= r.pruneAt() {
+		r.refused = slices.DeleteFunc(r.refused, func(f refusal) bool { return now >= f.until })
+		if len(r.refused) == 0 && r.state == StateQuarantined {
 			r.state = StateIdle
 		}
 	}
@@ -147,7 +182,7 @@ func (r *Remote[Out, In]) Next() time.Duration {
 	if r.state == StateClosed {
 		return r.closeBy
 	}
-	next := min(r.gateUntil, r.resendAt, r.giveUpAt(), r.silentAt(), r.refuseUntil)
+	next := min(r.gateUntil, r.resendAt, r.giveUpAt(), r.silentAt(), r.pruneAt())
 	for i := range r.links {
 		next = min(next, r.links[i].ackAt)
 	}

@@ -5,10 +5,13 @@ import "time"
 // Associated tells that the dial id is through its handshake, with a peer of this UID.
 func (r *Remote[Out, In]) Associated(now time.Duration, id ConnID, uid UID, acts []Action[Out, In]) []Action[Out, In] {
 	l := r.link(id)
-	if l == nil || l.phase != linkDialing { // given up meanwhile
+	if l == nil { // given up meanwhile
 		return append(acts, Action[Out, In]{Do: Disassociate, Conn: id, Reason: r.farewell()})
 	}
-	if r.refusing && uid == r.refuse { // quarantined while the dial was under way
+	if l.phase != linkDialing { // no dial, or told twice
+		return acts
+	}
+	if r.refuses(uid) { // quarantined while the dial was under way
 		r.remove(id)
 		acts = append(acts, Action[Out, In]{Do: Disassociate, Conn: id, Reason: Quarantined})
 		return r.dialEnded(now, Quarantined, CauseRefused, acts)
@@ -38,7 +41,7 @@ func (r *Remote[Out, In]) decide(now time.Duration, id ConnID, uid UID, acts []A
 	switch dial := r.dialing(); {
 	case r.state == StateClosed:
 		return append(acts, Action[Out, In]{Do: Disassociate, Conn: id, Reason: Shutdown})
-	case r.refusing && uid == r.refuse:
+	case r.refuses(uid):
 		return append(acts, Action[Out, In]{Do: Disassociate, Conn: id, Reason: Quarantined})
 	case dial != 0 && !r.known:
 		return r.stash(id, uid, acts)
@@ -66,9 +69,9 @@ func (r *Remote[Out, In]) decide(now time.Duration, id ConnID, uid UID, acts []A
 	acts = r.attach(id, Listener, uid, acts)
 	if r.state == StateGated { // it is there again
 		r.open()
-		if r.out.Len() > 0 {
-			acts = r.dial(acts)
-		}
+	}
+	if r.out.Len() > 0 || len(r.pending) > 0 {
+		acts = r.dial(acts)
 	}
 	return acts
 }
@@ -151,8 +154,8 @@ func (r *Remote[Out, In]) dialEnded(now time.Duration, reason Reason, cause Caus
 	if other := r.candidate(); other != 0 {
 		return r.take(now, other, acts)
 	}
-	if acts = r.unstash(now, acts); r.writer != 0 {
-		return acts
+	if acts = r.unstash(now, acts); r.state == StateActive || r.state == StatePending {
+		return acts // the peer is there: its connection is used, or, where that may not be, dialed once more
 	}
 	why, final := WhyDialFailed, true
 	switch {
@@ -199,13 +202,6 @@ func (r *Remote[Out, In]) adopt(now time.Duration, uid UID, acts []Action[Out, I
 	}
 	r.uid, r.known = uid, true
 	return acts
-}
-
-// mark remembers the quarantine of an incarnation and tells everybody.
-func (r *Remote[Out, In]) mark(now time.Duration, uid UID, why Why, acts []Action[Out, In]) []Action[Out, In] {
-	r.refuse, r.refusing, r.refuseUntil = uid, true, now+r.set.PruneQuarantineMarkerAfter
-	return append(acts, Action[Out, In]{Do: Publish, Event: EventQuarantined, UID: uid, Why: why},
-		Action[Out, In]{Do: Publish, Event: EventAddressTerminated, Why: why})
 }
 
 // take makes a connection that is read already the one to write on.
@@ -257,7 +253,7 @@ func (r *Remote[Out, In]) dialing() ConnID {
 func (r *Remote[Out, In]) candidate() ConnID {
 	id := ConnID(0)
 	for _, l := range r.links {
-		if l.phase == linkOpen && !l.deaf && l.uid == r.uid && r.set.UsePassiveConnections {
+		if l.phase == linkOpen && !l.deaf && r.set.UsePassiveConnections {
 			id = l.id
 		}
 	}

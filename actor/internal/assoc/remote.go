@@ -21,9 +21,7 @@ type Remote[Out, In any] struct {
 	uid   UID // the incarnation that the buffers belong to
 	known bool
 
-	refuse      UID // the incarnation that is quarantined; kept when another one is active
-	refusing    bool
-	refuseUntil time.Duration
+	refused []refusal // the incarnations that are quarantined, the latest last; kept when another one is active
 
 	gateUntil time.Duration
 	gateDrops bool // system messages too are dead letters while gated
@@ -32,6 +30,7 @@ type Remote[Out, In any] struct {
 	out     AckedSendBuffer[Out]
 	seq     SeqNo // of the last system message
 	written SeqNo // the highest number written on the present connection
+	sent    SeqNo // the highest number ever written
 	acked   SeqNo // the highest cumulative acknowledgement
 	in      AckedReceiveBuffer[In]
 
@@ -47,14 +46,14 @@ type Remote[Out, In any] struct {
 
 // NewRemote makes the state of an address of which nothing is known. It keeps set, which must not change any more.
 func NewRemote[Out, In any](set *Settings, now time.Duration) *Remote[Out, In] {
-	r := &Remote[Out, In]{set: set, contactAt: now, progressAt: now, bailoutAt: Never, resendAt: Never, gateUntil: Never, closeBy: Never, refuseUntil: Never}
+	r := &Remote[Out, In]{set: set, contactAt: now, progressAt: now, bailoutAt: Never, resendAt: Never, gateUntil: Never, closeBy: Never}
 	r.reset()
 	return r
 }
 
 // reset starts the numbering anew. The caller has drained the buffer.
 func (r *Remote[Out, In]) reset() {
-	r.seq, r.written, r.acked = BeforeFirst, BeforeFirst, BeforeFirst
+	r.seq, r.written, r.sent, r.acked = BeforeFirst, BeforeFirst, BeforeFirst, BeforeFirst
 	r.out = NewAckedSendBuffer[Out](r.set.SystemMessageBufferSize)
 	r.in = NewAckedReceiveBuffer[In](r.set.SystemMessageReceiveWindow)
 	r.resendAt, r.bailoutAt = Never, Never
@@ -66,8 +65,13 @@ func (r *Remote[Out, In]) State() State { return r.state }
 // UID is the incarnation of the peer that is or was last connected, false if none was or it is quarantined.
 func (r *Remote[Out, In]) UID() (UID, bool) { return r.uid, r.known }
 
-// Refused is the quarantined incarnation, if there is one.
-func (r *Remote[Out, In]) Refused() (UID, bool) { return r.refuse, r.refusing }
+// Refused is the incarnation that was quarantined last, if there is one: the one that a dial refuses.
+func (r *Remote[Out, In]) Refused() (UID, bool) {
+	if n := len(r.refused); n > 0 {
+		return r.refused[n-1].uid, true
+	}
+	return 0, false
+}
 
 // Writer is the connection to write on, 0 if there is none. While it is not 0, ordinary messages may be written there without Send.
 func (r *Remote[Out, In]) Writer() ConnID { return r.writer }
@@ -86,7 +90,7 @@ func (r *Remote[Out, In]) Done(now time.Duration) bool {
 // Forgettable reports that nothing would be lost with the Remote: no connection, no message, no quarantine. One that has
 // exchanged system messages must be kept for as long as its peer may come back with the same UID and count on.
 func (r *Remote[Out, In]) Forgettable(now time.Duration) bool {
-	if len(r.links) > 0 || r.out.Len() > 0 || len(r.pending) > 0 || r.refusing && now < r.refuseUntil || r.state == StateGated && now < r.gateUntil {
+	if len(r.links) > 0 || r.out.Len() > 0 || len(r.pending) > 0 || len(r.refused) > 0 && now < r.refused[len(r.refused)-1].until || r.state == StateGated && now < r.gateUntil {
 		return false
 	}
 	fresh := r.seq == BeforeFirst && r.in.LastDelivered() == BeforeFirst && r.in.Held() == 0
@@ -155,7 +159,8 @@ func (r *Remote[Out, In]) dial(acts []Action[Out, In]) []Action[Out, In] {
 	r.state = StatePending
 	r.lastID++
 	r.links = append(r.links, link{id: r.lastID, role: Dialer, phase: linkDialing, ackAt: Never})
-	return append(acts, Action[Out, In]{Do: Dial, Conn: r.lastID, UID: r.refuse, Refuse: r.refusing})
+	uid, refuse := r.Refused()
+	return append(acts, Action[Out, In]{Do: Dial, Conn: r.lastID, UID: uid, Refuse: refuse})
 }
 
 // flow writes the system messages that were never written on this connection, as many as may be on their way at once.
@@ -165,7 +170,7 @@ func (r *Remote[Out, In]) flow(now time.Duration, acts []Action[Out, In]) []Acti
 	}
 	r.out.after(r.written, r.set.ResendLimit, func(seq SeqNo, m Out) bool {
 		acts = append(acts, Action[Out, In]{Do: Write, Conn: r.writer, Seq: seq, Out: m})
-		r.written = seq
+		r.written, r.sent = seq, latest(r.sent, seq)
 		return true
 	})
 	if r.resendAt == Never {
@@ -182,7 +187,7 @@ func (r *Remote[Out, In]) resend(now time.Duration, all bool, acts []Action[Out,
 			return false
 		}
 		acts = append(acts, Action[Out, In]{Do: Write, Conn: r.writer, Seq: seq, Out: m})
-		r.written = latest(r.written, seq)
+		r.written, r.sent = latest(r.written, seq), latest(r.sent, seq)
 		return true
 	}
 	r.out.Nacked(write)
@@ -201,8 +206,11 @@ func (r *Remote[Out, In]) resend(now time.Duration, all bool, acts []Action[Out,
 // that has been given up, it says nothing.
 func (r *Remote[Out, In]) Ack(now time.Duration, id ConnID, ack Ack, acts []Action[Out, In]) []Action[Out, In] {
 	l := r.link(id)
-	if l == nil || l.phase != linkOpen || l.uid != r.uid || r.state == StateClosed || r.seq == BeforeFirst {
+	if l == nil || l.phase != linkOpen || r.state == StateClosed || r.sent == BeforeFirst {
 		return acts
+	}
+	if r.sent.Before(ack.Cumulative) { // the buffer knows only that it has the number, not whether it went out
+		return r.hopeless(now, WhyAckImpossible, acts)
 	}
 	if err := r.out.Acknowledge(ack.Cumulative, ack.Nacks); err != nil {
 		// With two connections an older acknowledgement may be read after a newer one; then what it asks for has arrived since.
@@ -231,7 +239,7 @@ func (r *Remote[Out, In]) Ack(now time.Duration, id ConnID, ack Ack, acts []Acti
 // connection, and delivered when its turn comes; m must stay valid until then.
 func (r *Remote[Out, In]) Received(now time.Duration, id ConnID, seq SeqNo, m In, acts []Action[Out, In]) []Action[Out, In] {
 	l := r.link(id)
-	if l == nil || l.phase != linkOpen || l.uid != r.uid || seq == Unsequenced {
+	if l == nil || l.phase != linkOpen || seq == Unsequenced {
 		return acts
 	}
 	ready, ok := r.in.Receive(seq, m, r.deliver[:0])
@@ -287,6 +295,9 @@ func (r *Remote[Out, In]) dropSystem(why Why, acts []Action[Out, In]) []Action[O
 		return true
 	})
 	r.resendAt, r.bailoutAt = Never, Never
+	if !r.known { // nobody has seen a number yet: a gap would look like a loss
+		r.reset()
+	}
 	return acts
 }
 
