@@ -401,7 +401,7 @@ func (r *Remoting) logLost(a *association, m *message, err error) {
 // deadLetter gives up a message.
 func (r *Remoting) deadLetter(m *message) {
 	if m.body == nil {
-		r.port.DeadSystemMessage(m.to, m.system)
+		r.deadSystem(m.to, m.system)
 		return
 	}
 	r.port.DeadLetter(m.to, m.body, m.sender)
