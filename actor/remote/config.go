@@ -47,7 +47,7 @@ func (c *Config) Check() error {
 	}
 	for name, f := range c.Deployable {
 		if name == "" || f == nil {
-			return fmt.Errorf("Deployable[%q]: a class needs a name and a function", name)
+			return fmt.Errorf("class %q of Deployable: it needs a name and a function", name)
 		}
 	}
 	if c.Settings == nil {

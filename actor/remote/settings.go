@@ -151,10 +151,7 @@ func (s *Settings) Check() error {
 	if err := low.Check(); err != nil {
 		return err
 	}
-	if err := s.TLS.check(); err != nil {
-		return fmt.Errorf("TLS.%w", err)
-	}
-	return nil
+	return s.TLS.check()
 }
 
 // assoc are the settings as package assoc wants them.

@@ -55,17 +55,17 @@ func (s *TLSSettings) check() error {
 	case !s.Enable:
 		return nil
 	case s.CertificatePath == "" && s.Certificate == nil:
-		return errors.New("CertificatePath is empty: TLS needs a certificate on both sides")
+		return errors.New("TLS.CertificatePath is empty: TLS needs a certificate on both sides")
 	case s.Certificate != nil && s.CertificatePath != "":
-		return errors.New("CertificatePath and Certificate are two certificates: one is needed")
+		return errors.New("TLS.CertificatePath and Certificate are two certificates: one is needed")
 	case s.Certificate != nil && (len(s.Certificate.Certificate) == 0 || s.Certificate.PrivateKey == nil):
-		return errors.New("Certificate lacks its certificate or its key")
+		return errors.New("TLS.Certificate lacks its certificate or its key")
 	case s.KeyPath != "" && s.CertificatePath == "":
-		return errors.New("KeyPath has no CertificatePath beside it")
+		return errors.New("TLS.KeyPath has no CertificatePath beside it")
 	case s.RootsPath != "" && s.Roots != nil:
-		return errors.New("RootsPath and Roots are both there: one is needed")
+		return errors.New("TLS.RootsPath and Roots are both there: one is needed")
 	case s.SuppressValidation && s.ValidateCertificateHostname:
-		return errors.New("SuppressValidation takes any certificate: ValidateCertificateHostname has no meaning beside it")
+		return errors.New("TLS.SuppressValidation takes any certificate: ValidateCertificateHostname has no meaning beside it")
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ type secrets struct {
 
 func newSecrets(s *TLSSettings) (*secrets, error) {
 	if err := s.check(); err != nil {
-		return nil, fmt.Errorf("TLS.%w", err)
+		return nil, err
 	}
 	k := &secrets{set: *s, certificate: s.Certificate, roots: s.Roots}
 	if k.certificate == nil {
