@@ -342,6 +342,13 @@ func (p *promise) elements() string {
 	return "/temp/" + p.name
 }
 
+// nameTemp gives r a name below /temp, by which answers find it until the name is deleted from temps.
+func (s *System) nameTemp(r *Ref) string {
+	name := autoName(s.tempNames.Add(1) - 1)[1:]
+	s.temps.Store(name, r)
+	return name
+}
+
 // temp is the pending ask of that name below /temp, nil if there is none.
 func (s *System) temp(name string) *Ref {
 	if r, ok := s.temps.Load(name); ok {

@@ -14,6 +14,9 @@ type Provider interface {
 	// Start is called by [NewSystem], before there are actors. Its error is NewSystem's.
 	Start(p *Port) error
 
+	// Started is called when there are guardians, before the first actor of the program.
+	Started() error
+
 	// Ref is the actor of that path on another node. It is made without asking the node.
 	Ref(a Address, elements string, uid int32) (*Ref, error)
 

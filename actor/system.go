@@ -82,6 +82,13 @@ func NewSystem(name string, cfg Config) (*System, error) {
 		}
 	}
 	s.startGuardians()
+	if s.provider != nil {
+		if err := s.provider.Started(); err != nil {
+			s.Terminate()
+			<-s.terminated
+			return nil, err
+		}
+	}
 	return s, nil
 }
 

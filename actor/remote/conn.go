@@ -74,7 +74,10 @@ func (r *Remoting) newConn(nc net.Conn, role assoc.Role, proto *assoc.Conn) *con
 
 // send encodes one message. A nil error says that it is on its way; others say why it is not. t is the sender's turn.
 func (c *conn) send(to *actor.Ref, msg any, sender *actor.Ref, seq assoc.SeqNo, ack *akkapb.AcknowledgementInfo, t actor.Turn) error {
-	s, err := c.r.registry.For(msg)
+	if inner, steps, ok := c.r.port.Selection(msg); ok {
+		msg = selectionOf(inner, steps)
+	}
+	s, err := c.r.registry.Find(msg)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ type inbound struct {
 	wanted     atomic.Bool  // to attach
 	batch      *actor.Batch // while attaching
 	direct     bool         // payloads go straight to handlePayload
-	over       atomic.Bool // nothing is handled any more
+	over       atomic.Bool  // nothing is handled any more
 
 	pause  sync.Mutex // with resumed: whether to read
 	paused bool
@@ -214,7 +214,7 @@ func (in *inbound) payload(p []byte, b *actor.Batch) {
 		c.r.log.Warn("a message for nobody here was dropped", slog.String("to", clip(e.Recipient)), slog.Any("error", err))
 		return
 	}
-	body, err := c.r.registry.Decode(e.Message.SerializerID, e.Message.Message, e.Message.Manifest, &in.exchange)
+	body, err := c.r.registry.Decode(e.Message.SerializerID, e.Message.Manifest, e.Message.Message, &in.exchange)
 	if e.Seq != akkapb.NoSeq {
 		system, ok := c.r.fromWire(body)
 		if err != nil || !ok {

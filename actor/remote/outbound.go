@@ -24,7 +24,7 @@ type encoder struct {
 	exchange  serial.Exchange
 	out       akkapb.Outbound
 	manifests map[string][]byte // as fields
-	guess     int // at the size of the next body: that of the last
+	guess     int               // at the size of the next body: that of the last
 }
 
 // maxManifests bounds the manifests that a connection remembers: types are few, but what users make of them is not
@@ -45,19 +45,48 @@ func (e *encoder) appendFrame(dst []byte, w, from *actor.Wire, s serial.Serializ
 		o.Manifest = e.manifest(m)
 	}
 	start := len(dst)
-	guess := e.guess
-	dst = o.AppendHead(dst, e.framing, guess)
+	switch body := msg.(type) {
+	case string:
+		if o.SerializerID == primitives {
+			if err := e.fits(len(body)); err != nil {
+				return dst, err
+			}
+			return o.AppendFrameString(dst, e.framing, body), nil
+		}
+	case []byte:
+		if o.SerializerID == byteArrays {
+			if err := e.fits(len(body)); err != nil {
+				return dst, err
+			}
+			return o.AppendFrame(dst, e.framing, body), nil
+		}
+	}
+	dst, mark := o.AppendHead(dst, e.framing, e.guess)
 	head := len(dst)
 	dst, err := s.Append(dst, msg, &e.exchange)
 	if err != nil {
 		return dst[:start], err
 	}
 	n := len(dst) - head
-	if size := o.ContainerSize(n); size > e.framing.MaxContainer() {
-		return dst[:start], &tooLargeError{size: size, limit: e.framing.MaxContainer()}
+	if err := e.fits(n); err != nil {
+		return dst[:start], err
 	}
 	e.guess = n
-	return o.AppendTail(dst, e.framing, start, guess), nil
+	return o.AppendTail(dst, mark), nil
+}
+
+// Serializers whose bytes are those of the message.
+const (
+	byteArrays = 4
+	primitives = 17
+)
+
+// fits reports a body that is too large for a frame.
+func (e *encoder) fits(body int) error {
+	if size := e.out.ContainerSize(body); size > e.framing.MaxContainer() {
+		return &tooLargeError{size: size, limit: e.framing.MaxContainer()}
+	}
+	return nil
 }
 
 func (e *encoder) manifest(m string) []byte {

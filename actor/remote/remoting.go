@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -73,7 +75,7 @@ func (r *Remoting) Start(p *actor.Port) error {
 		r.log = r.sys.Log()
 	}
 	if r.registry = r.cfg.Registry; r.registry == nil {
-		r.registry = serial.NewRegistry()
+		r.registry = serial.NewRegistry(serial.Options{})
 	}
 	r.framing = akkapb.Framing{BigEndian: r.set.BigEndian, Max: r.set.MaximumFrameSize}
 	r.start = p.Now()
@@ -317,7 +319,7 @@ func (r *Remoting) deliver(to *actor.Ref, msg any, sender *actor.Ref, b *actor.B
 	case serial.DaemonMsgCreate:
 		r.daemon.create(to, &m, sender)
 		return
-	case serial.SelectionMessage:
+	case serial.Selection:
 		r.selection(to, &m, sender)
 		return
 	}
@@ -330,6 +332,53 @@ func (r *Remoting) deliver(to *actor.Ref, msg any, sender *actor.Ref, b *actor.B
 		return
 	}
 	to.TellFrom(msg, sender)
+}
+
+// selection lets a message go on from an actor of this system.
+func (r *Remoting) selection(to *actor.Ref, m *serial.Selection, sender *actor.Ref) {
+	if r.set.UntrustedMode && (harmful(m.Message) || !r.trusts(m.Elements)) {
+		r.log.Warn("a message to a selection was dropped: untrusted mode", slog.String("to", pathOf(m.Elements)))
+		return
+	}
+	steps := make([]actor.SelectionElement, len(m.Elements))
+	for i, e := range m.Elements {
+		steps[i] = actor.SelectionElement{Kind: actor.SelectionKind(e.Kind), Matcher: e.Matcher}
+	}
+	if m.Message == nil {
+		return
+	}
+	if err := r.port.TellSelection(to, m.Message, steps, sender); err != nil {
+		r.log.Warn("a message to a selection was dropped", slog.Any("error", err))
+	}
+}
+
+// trusts reports whether a selection leads to where others may send.
+func (r *Remoting) trusts(elements []serial.SelectionElement) bool {
+	path := pathOf(elements)
+	return slices.Contains(r.set.TrustedSelectionPaths, path)
+}
+
+// pathOf is a selection as a path.
+func pathOf(elements []serial.SelectionElement) string {
+	var b strings.Builder
+	for _, e := range elements {
+		b.WriteByte('/')
+		if e.Kind == serial.SelectParent {
+			b.WriteString("..")
+		} else {
+			b.WriteString(e.Matcher)
+		}
+	}
+	return b.String()
+}
+
+// selectionOf is a message on its way along a path on another node.
+func selectionOf(inner any, steps []actor.SelectionElement) serial.Selection {
+	m := serial.Selection{Message: inner, Elements: make([]serial.SelectionElement, len(steps))}
+	for i, s := range steps {
+		m.Elements[i] = serial.SelectionElement{Kind: serial.SelectionKind(s.Kind), Matcher: s.Matcher}
+	}
+	return m
 }
 
 // harmful reports whether a message may stop an actor (Akka.NET: IPossiblyHarmful).
