@@ -45,7 +45,7 @@ func Ask[R any](ctx context.Context, to *Ref, msg any) (R, error) {
 
 // AskFor is Ask with a time-out in place of a context, which costs less. 0 is no time-out.
 func AskFor[R any](to *Ref, msg any, timeout time.Duration) (R, error) {
-	v, err := ask(nil, to, msg, timeout)
+	v, err := ask(nil, to, msg, timeout) //lint:ignore SA1012 nil is no context: it costs nothing
 	return replyAs[R](v, err)
 }
 

@@ -256,6 +256,9 @@ func (a *awaiter) hook(ctx *Context, name string) {
 		}
 		return 0, nil
 	}, func(*Context, int, error) { a.out <- name })
+	if c := (*cell)(ctx); c.state == stopping && c.awaiting() != 0 {
+		a.out <- "awaits something, though it ends"
+	}
 }
 
 func (a *awaiter) PreStart(ctx *Context)             { a.hook(ctx, "PreStart") }

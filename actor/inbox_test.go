@@ -358,3 +358,39 @@ func TestInboxRandom(t *testing.T) {
 	}
 	empty(t, b)
 }
+
+// While who waits looks at one message, no more than twice the size gathers.
+func TestInboxFullWhileLooking(t *testing.T) {
+	s, _, _ := observed(t, Config{InboxSize: 3})
+	b := s.NewInbox()
+	looking, on := make(chan struct{}), make(chan struct{})
+	found := make(chan any)
+	go func() {
+		m, _ := b.ReceiveWhere(withinSeconds(t), func(m any) bool {
+			if m == 0 {
+				close(looking)
+				<-on
+			}
+			return m == 5
+		})
+		found <- m
+	}()
+	b.Ref().Tell(0)
+	<-looking
+	for i := range 99 {
+		b.Ref().Tell(i + 1)
+	}
+	if n := s.Stats().Dropped; n != 94 {
+		t.Errorf("%d of 100 dropped", n)
+	}
+	close(on)
+	if m := <-found; m != 5 {
+		t.Errorf("found %v", m)
+	}
+	for i := range 3 {
+		if m := receive(t, b); m != i {
+			t.Errorf("got %v, not %d", m, i)
+		}
+	}
+	empty(t, b)
+}

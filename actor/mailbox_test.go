@@ -17,10 +17,9 @@ import (
 
 // handRunner notes who has to be run. The test is the goroutine that runs it.
 type handRunner struct {
-	t       *testing.T
-	ready   []*cell
-	inTurn  *cell
-	spurned int
+	t      *testing.T
+	ready  []*cell
+	inTurn *cell
 }
 
 func (r *handRunner) schedule(c *cell, _ *worker) {

@@ -74,15 +74,14 @@ func (x *Context) Select(path string) (*Selection, error) {
 func (s *System) selection(from, sender *Ref, path string) (*Selection, error) {
 	rest := path
 	if i := strings.Index(path, "://"); i >= 0 && i < strings.IndexByte(path, '/') {
-		at := path[i+len("://"):]
-		end := strings.IndexByte(at, '/')
-		if end < 0 {
-			end = len(at)
+		at, names, err := SplitAddress(path)
+		if err != nil {
+			return nil, err
 		}
-		if err := s.ownAddress(path[:i], at[:end]); err != nil {
-			return nil, selectError(path, err.Error())
+		if !at.Equal(s.addr) {
+			return nil, selectError(path, fmt.Sprintf("%s is another system than %s", clip(at.String()), s.addr))
 		}
-		from, rest = &s.root.ref, at[end:]
+		from, rest = &s.root.ref, names
 	} else if strings.HasPrefix(path, "/") {
 		from = &s.root.ref
 	} else if path == "" {
@@ -93,20 +92,6 @@ func (s *System) selection(from, sender *Ref, path string) (*Selection, error) {
 		return nil, selectError(path, reason)
 	}
 	return &Selection{anchor: from, sender: sender, elements: elements}, nil
-}
-
-// ownAddress checks that an address is the one of this system.
-func (s *System) ownAddress(protocol, authority string) error {
-	protocol = strings.ToLower(protocol)
-	switch {
-	case protocol != "akka" && !strings.HasPrefix(protocol, "akka."):
-		return fmt.Errorf("an address starts with akka://, not with %s://", clip(protocol))
-	case authority == "":
-		return errors.New("the address has no system name")
-	case protocol != "akka" || authority != s.name:
-		return fmt.Errorf("%s://%s is another system than %s", clip(protocol), clip(authority), s)
-	}
-	return nil
 }
 
 // clip keeps errors short whatever was asked for.

@@ -145,6 +145,18 @@ func TestSettle(t *testing.T) {
 	}
 }
 
+// A single actor can run on the goroutine of the test, in a system that is not deterministic.
+func TestCallingThreadDispatcher(t *testing.T) {
+	k := New(t)
+	a := k.Spawn(actor.NewProps(func() actor.Actor { return &counter{tell: k.DeadLetters()} }).WithDispatcher(CallingThreadDispatcher), "a")
+	for range 3 {
+		a.Tell(1)
+	}
+	if c := Instance[*counter](k, a); c.n != 3 {
+		t.Errorf("%d messages were handled when Tell returned", c.n)
+	}
+}
+
 // Own dispatchers of a configuration stay what they are.
 func TestCallingThreadKeepsOwnDispatchers(t *testing.T) {
 	k := New(t, Options{CallingThread: true, Config: actor.Config{Dispatchers: map[string]actor.DispatcherConfig{"own": {}}}})

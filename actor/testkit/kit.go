@@ -13,6 +13,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime"
 	"strings"
 	"sync"
@@ -96,9 +97,7 @@ func New(t testing.TB, options ...Options) *Kit {
 	if o.Time != nil {
 		o.Config.Clock, o.CallingThread = o.Time, true
 	}
-	if o.CallingThread {
-		o.Config.Dispatchers = onCallingThread(o.Config.Dispatchers)
-	}
+	o.Config.Dispatchers = dispatchers(o.Config.Dispatchers, o.CallingThread)
 	log := newTestLog(t, o)
 	o.Config.Logger = slog.New(&logHandler{kit: k, to: log.handler, level: o.LogLevel})
 	sys, err := actor.NewSystem(o.Name, o.Config)
@@ -114,15 +113,21 @@ func New(t testing.TB, options ...Options) *Kit {
 	return k
 }
 
-// onCallingThread adds the dispatchers that every system has, on the calling thread.
-func onCallingThread(own map[string]actor.DispatcherConfig) map[string]actor.DispatcherConfig {
+// CallingThreadDispatcher is the dispatcher, in all systems of [New], for single actors that run on the goroutine which
+// sends to them (Akka.NET: CallingThreadDispatcher.Id).
+const CallingThreadDispatcher = "calling-thread-dispatcher"
+
+// dispatchers adds CallingThreadDispatcher, and with all set those that every system has, on the calling thread.
+func dispatchers(own map[string]actor.DispatcherConfig, all bool) map[string]actor.DispatcherConfig {
+	names := []string{CallingThreadDispatcher}
+	if all {
+		names = append(names, actor.DefaultDispatcher, actor.BlockingDispatcher, actor.PinnedDispatcher)
+	}
 	out := map[string]actor.DispatcherConfig{}
-	for _, name := range []string{actor.DefaultDispatcher, actor.BlockingDispatcher, actor.PinnedDispatcher} {
+	for _, name := range names {
 		out[name] = actor.DispatcherConfig{Kind: actor.CallingThread}
 	}
-	for name, d := range own {
-		out[name] = d
-	}
+	maps.Copy(out, own)
 	return out
 }
 

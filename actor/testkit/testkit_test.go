@@ -82,8 +82,8 @@ type done struct{ N int }
 func probeFails(t *testing.T, msgs []any, run func(k *Kit, p *Probe), texts ...string) {
 	t.Helper()
 	fails(t, func(t *fakeT) {
-		k := New(t, Options{Within: 20 * time.Millisecond})
-		p := k.NewProbe("p")
+		k := New(t)
+		p := k.NewProbe("p").Within(20 * time.Millisecond)
 		for _, m := range msgs {
 			p.Ref().Tell(m)
 		}

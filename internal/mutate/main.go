@@ -36,24 +36,31 @@ type edit struct{ file, old, new string }
 
 func main() {
 	verbose := flag.Bool("v", false, "show what the tests that fail say")
-	set := flag.String("set", "publish", "which mutations: publish or mailbox")
+	what := flag.String("set", "publish", "which mutations: publish or mailbox")
 	flag.Parse()
-	if err := run(*set, flag.Args(), *verbose); err != nil {
+	if err := run(*what, flag.Args(), *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
-// sets are the tables, by what they break.
-func sets() map[string][]mutation {
-	return map[string][]mutation{"publish": table, "mailbox": mailboxTable}
+// set is a table, and what -test.run has to be to run all its cases.
+type set struct {
+	table []mutation
+	tests string
 }
 
-func run(set string, names []string, verbose bool) error {
-	table, ok := sets()[set]
+// sets are the tables, by what they break.
+func sets() map[string]set {
+	return map[string]set{"publish": {table, "."}, "mailbox": {mailboxTable, mailboxTests}}
+}
+
+func run(what string, names []string, verbose bool) error {
+	set, ok := sets()[what]
 	if !ok {
-		return fmt.Errorf("there is no set of mutations %q", set)
+		return fmt.Errorf("there is no set of mutations %q", what)
 	}
+	table := set.table
 	for _, n := range names {
 		if !slices.ContainsFunc(table, func(m mutation) bool { return m.name == n }) {
 			return fmt.Errorf("there is no mutation %q", n)
@@ -64,7 +71,7 @@ func run(set string, names []string, verbose bool) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	w := workshop{dir: dir, verbose: verbose, passing: map[string][]string{}}
+	w := workshop{dir: dir, verbose: verbose, tests: set.tests, passing: map[string][]string{}}
 	survived := 0
 	for _, m := range table {
 		if len(names) > 0 && !slices.Contains(names, m.name) {
@@ -94,6 +101,7 @@ func run(set string, names []string, verbose bool) error {
 type workshop struct {
 	dir     string
 	verbose bool
+	tests   string
 	passing map[string][]string // tests of the unbroken packages
 	n       int
 }
@@ -216,7 +224,7 @@ func (w *workshop) cases(m mutation) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		out, err := w.test(healthy, m.pkg, "-test.v")
+		out, err := w.test(healthy, m.pkg, "-test.v", "-test.run="+w.tests)
 		if err != nil {
 			return nil, fmt.Errorf("without the mutation: %w: %s", err, out)
 		}

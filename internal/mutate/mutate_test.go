@@ -9,8 +9,8 @@ import (
 func TestTableFollowsTheProduct(t *testing.T) {
 	seen := map[string]bool{}
 	var all []mutation
-	for _, table := range sets() {
-		all = append(all, table...)
+	for _, s := range sets() {
+		all = append(all, s.table...)
 	}
 	for _, m := range all {
 		if seen[m.name] {

@@ -10,6 +10,9 @@ const (
 	runnersF  = "actor/dispatcher.go"
 )
 
+// mailboxTests are the tests of the scheduling.
+const mailboxTests = "^Test(Mailbox|Pool|Dispatcher|CallingThread|AskRuns)"
+
 // mailboxTable lists the mutations of the mailbox's and the pool's scheduling. They make one of two mistakes: a cell
 // with something to do that nobody runs (a lost wake-up), or a cell that two goroutines run.
 var mailboxTable = []mutation{
@@ -29,7 +32,7 @@ var mailboxTable = []mutation{
 	{
 		name: "a cell rests without a second look under the lock", pkg: actors, cases: `^TestMailboxRest/(pool|goroutine)$`,
 		edits: []edit{{mailboxF, "func (c *cell) rest() (idle bool) {\n	c.mu.Lock()\n	switch {\n	case c.sysHead != nil:\n	case c.status&(suspended|closed) != 0, c.pos == len(c.out) && !c.refillLocked():",
-			"func (c *cell) rest() (idle bool) {\n	empty := c.pos == len(c.out) && !c.refill()\n	time.Sleep(1)\n	c.mu.Lock()\n	switch {\n	case c.sysHead != nil:\n	case c.status&(suspended|closed) != 0, empty:"}},
+			"func (c *cell) rest() (idle bool) {\n	c.mu.Lock()\n	empty := c.pos == len(c.out) && !c.refillLocked()\n	c.mu.Unlock()\n	time.Sleep(1)\n	c.mu.Lock()\n	switch {\n	case c.sysHead != nil:\n	case c.status&(suspended|closed) != 0, empty:"}},
 	},
 	{
 		name: "a cell rests with system messages left", pkg: actors, cases: `^TestMailboxSystemRest$`,

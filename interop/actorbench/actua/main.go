@@ -159,8 +159,14 @@ func (p *peer) Tell(total int64) (func(int64), <-chan struct{}) {
 	}, l.C()
 }
 
+// Ask asks an actor as the other adapters do; with ACTUA_ASK=nonblocking one that is declared never to wait, which
+// the asking goroutine may then run itself.
 func (p *peer) Ask() func(int, int, []int64) {
-	to := p.spawn(func() actor.Actor { return destination{} })
+	props := actor.NewProps(func() actor.Actor { return destination{} })
+	if os.Getenv("ACTUA_ASK") == "nonblocking" {
+		props = props.WithNonBlocking()
+	}
+	to := must(p.sys.Spawn(props, ""))
 	m := &msg{}
 	return func(_, n int, lat []int64) {
 		for i := range n {

@@ -80,7 +80,7 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&o.bin, "bin", "bin", "folder of the programs, each under its peer's name")
 	f.IntVar(&o.rounds, "rounds", 5, "runs of each program in each row")
 	f.IntVar(&o.procs, "procs", 2, "GOMAXPROCS of the programs")
-	f.StringVar(&peers, "peers", "protoactor,mini,mini-pool,actua", "who runs; mini-pool is mini with its worker pool")
+	f.StringVar(&peers, "peers", "protoactor,mini,mini-pool,actua,actua-nonblocking", "who runs; mini-pool is mini with its worker pool, actua-nonblocking asks an actor that is declared not to wait")
 	f.StringVar(&plans, "plans", "all", "which rows: "+strings.Join(planNames(), ", "))
 	f.StringVar(&o.out, "out", "", "append each run to this file as a line of JSON")
 	f.StringVar(&o.from, "from", "", "run nothing; print the tables of such a file")
@@ -186,8 +186,11 @@ func read(name string) ([]record, error) {
 func (o *options) run(ctx context.Context, r row, peer string, round int) record {
 	rec := record{Plan: r.plan, Args: r.args, Round: round}
 	program, env := peer, []string{"GOMAXPROCS=" + strconv.Itoa(o.procs)}
-	if peer == "mini-pool" {
+	switch peer {
+	case "mini-pool":
 		program, env = "mini", append(env, "MINI_SCHED=pool")
+	case nonBlocking:
+		program, env = ours, append(env, "ACTUA_ASK=nonblocking")
 	}
 	var args []string
 	if r.plan == spawnBenchmark {

@@ -8,8 +8,11 @@ import (
 	"strings"
 )
 
-// ours is the name of our adapter.
-const ours = "actua"
+// ours is the name of our adapter, nonBlocking that of a variant of it for the rows of ask.
+const (
+	ours        = "actua"
+	nonBlocking = "actua-nonblocking"
+)
 
 // report prints the tables and returns how many goals were missed. A goal whose runs are missing is one.
 func report(w io.Writer, rs []record, rows []row) (short int) {
@@ -41,6 +44,9 @@ func goals(w io.Writer, rs []record, rows []row) (short int) {
 				sign = "<="
 			}
 			what := g.what
+			if g.of != "" {
+				what = g.of + ": " + what
+			}
 			if g.note != "" {
 				what += " (" + g.note + ")"
 			}
@@ -63,7 +69,7 @@ func goals(w io.Writer, rs []record, rows []row) (short int) {
 
 // values are our figure of each round, over the other's of the same round if there is another.
 func (g goal) values(rs []record, r row) (v []float64) {
-	mine := good(rs, r, ours)
+	mine := good(rs, r, cmp.Or(g.of, ours))
 	if g.against == "" {
 		for _, m := range mine {
 			v = append(v, g.figure(m))
