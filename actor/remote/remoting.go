@@ -409,5 +409,7 @@ func (r *Remoting) deadLetter(m *message) {
 		r.deadSystem(m.to, m.system)
 		return
 	}
-	r.port.DeadLetter(m.to, m.body, m.sender)
+	if !isHeartbeat(m.body) { // the next one comes
+		r.port.DeadLetter(m.to, m.body, m.sender)
+	}
 }

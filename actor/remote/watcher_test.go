@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/actua/actua/actor"
-	"github.com/actua/actua/actor/internal/assoc"
 	"github.com/actua/actua/actor/serial"
 	"github.com/actua/actua/actor/testkit"
 )
@@ -137,6 +136,13 @@ func (l *lines) count(part string) (n int, more chan struct{}) {
 	return n, l.more
 }
 
+// String is all of it.
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.all, "\n")
+}
+
 // wait waits for a line with part in it.
 func (n *watchNode) wait(part string) { n.w.t.Helper(); n.waitFor(part, 1) }
 
@@ -151,7 +157,7 @@ func (n *watchNode) waitFor(part string, times int) {
 		select {
 		case <-more:
 		case <-late:
-			n.w.t.Fatalf("%s: %q was seen %d times, not %d. Seen:\n%s", n.sys.Name(), part, have, times, strings.Join(n.seen.all, "\n"))
+			n.w.t.Fatalf("%s: %q was seen %d times, not %d. Seen:\n%s", n.sys.Name(), part, have, times, n.seen)
 		}
 	}
 }
@@ -159,7 +165,7 @@ func (n *watchNode) waitFor(part string, times int) {
 func (n *watchNode) never(part string) {
 	n.w.t.Helper()
 	if have, _ := n.seen.count(part); have > 0 {
-		n.w.t.Fatalf("%s: %q was seen. Seen:\n%s", n.sys.Name(), part, strings.Join(n.seen.all, "\n"))
+		n.w.t.Fatalf("%s: %q was seen. Seen:\n%s", n.sys.Name(), part, n.seen)
 	}
 }
 
@@ -202,7 +208,7 @@ func (w *watchWorld) node(name string, change func(*Config)) *watchNode {
 	actor.SubscribeFunc(sys, func(e QuarantinedEvent) { n.seen.add("quarantined %s", e.Remote.System()) })
 	w.t.Cleanup(func() {
 		if w.t.Failed() {
-			w.t.Logf("%s has seen:\n%s", name, strings.Join(n.seen.all, "\n"))
+			w.t.Logf("%s has seen:\n%s", name, n.seen)
 		}
 		sys.Terminate()
 		w.passUntil(func() bool {
@@ -246,7 +252,18 @@ func (n *watchNode) passUntil(part string) time.Duration {
 	return n.w.passUntil(func() bool { have, _ := n.seen.count(part); return have > 0 })
 }
 
-// ask is what an observer does when told.
+// crash resets all connections of a node and takes its listener away.
+func (n *watchNode) crash() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.transport.close()
+	for c := range n.conns {
+		c.nc.(*wire).Conn.(*net.TCPConn).SetLinger(0)
+		c.nc.Close()
+	}
+}
+
+// observe is what an observer does when told.
 type observe func(ctx *actor.Context)
 
 // observer makes an actor that writes down what it is told, and does what it is asked to.
@@ -430,11 +447,7 @@ func TestRow40NodeRestartDeathWatch(t *testing.T) {
 	ref := a.at(b, x)
 	do(a.observer("w"), func(ctx *actor.Context) { ctx.Watch(ref) })
 	w.pass(3 * time.Second)
-	for c := range b.conns { // it crashes
-		c.nc.(*wire).Conn.(*net.TCPConn).SetLinger(0)
-		c.nc.Close()
-	}
-	b.transport.close()
+	b.crash()
 	w.settle()
 	b2 := w.node("B", func(c *Config) { c.Settings.Port = b.address.Port() })
 	if b2.address != b.address {
@@ -444,7 +457,7 @@ func TestRow40NodeRestartDeathWatch(t *testing.T) {
 	a.wait("address=true")
 }
 
-func TestRow40SystemMessages(t *testing.T) {
+func TestRow28SystemMessages(t *testing.T) {
 	r := &Remoting{}
 	ref := new(actor.Ref)
 	for _, k := range []actor.SystemMessage{
@@ -482,5 +495,4 @@ func TestRow40SystemMessages(t *testing.T) {
 	if m, ok := r.fromWire(serial.Create{}); !ok || m.Kind != actor.SystemSupervise {
 		t.Errorf("Create: %+v", m)
 	}
-	_ = assoc.UID(0)
 }
