@@ -2,20 +2,10 @@ package remote
 
 import (
 	"context"
-	"net"
 
 	"github.com/actua/actua/actor"
 	"github.com/actua/actua/actor/serial"
 )
-
-type transport interface {
-	listen(s *Settings, system string) (actor.Address, error)
-	accept() (net.Conn, error)
-	dial(ctx context.Context, to actor.Address) (net.Conn, error)
-	close() error
-}
-
-func newTransport(*Settings) (transport, error) { return nil, nil }
 
 type watcher struct{}
 
