@@ -140,6 +140,7 @@ func GracefulStop(ctx context.Context, ref *Ref, msg any) error {
 		msg = PoisonPill{}
 	}
 	w := newEndWaiter(ref)
+	defer ref.sys.temps.Delete(w.name)
 	ref.tellSystem(&sysMsg{kind: sysWatch, ref: ref, other: &w.ref})
 	ref.Tell(msg)
 	select {
@@ -154,12 +155,14 @@ func GracefulStop(ctx context.Context, ref *Ref, msg any) error {
 // endWaiter is a watcher that is no actor.
 type endWaiter struct {
 	ref  Ref
+	name string
 	done chan struct{}
 }
 
 func newEndWaiter(of *Ref) *endWaiter {
 	w := &endWaiter{done: make(chan struct{}, 1)}
-	w.ref = Ref{t: w, sys: of.sys, path: "/temp"}
+	w.name = of.sys.nameTemp(&w.ref)
+	w.ref.t, w.ref.sys, w.ref.path = w, of.sys, "/temp/"+w.name
 	return w
 }
 

@@ -247,7 +247,9 @@ func (l *Selection) ResolveOne(ctx context.Context) (*Ref, error) {
 	}
 	sys := l.anchor.sys
 	w := &identityWaiter{done: make(chan struct{})}
-	w.ref = Ref{t: w, sys: sys, path: "/temp"}
+	name := sys.nameTemp(&w.ref)
+	w.ref.t, w.ref.sys, w.ref.path = w, sys, "/temp/"+name
+	defer sys.temps.Delete(name)
 	if _, ok := ctx.Deadline(); !ok && sys.cfg.AskTimeout > 0 {
 		w.timer.Do = w
 		if !sys.scheduler.add(&w.timer, sys.cfg.AskTimeout) {

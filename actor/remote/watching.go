@@ -105,7 +105,7 @@ func newWatching(set *Settings) *watching {
 func (w *watching) watch(now time.Duration, node actor.Address, id watcheeID, ref *actor.Ref, key any, by watcherOf, why watchWhy, acts []watchAct) []watchAct {
 	n := w.nodes[node]
 	if n == nil {
-		n = &watchedNode{addr: node, watchees: make(map[watcheeID]*watchee), detector: assoc.NewPhiDetector(w.set.WatchDetector), expectAt: assoc.Never}
+		n = &watchedNode{addr: node, watchees: make(map[watcheeID]*watchee), detector: assoc.NewPhiDetector(assoc.PhiSettings(w.set.WatchDetector)), expectAt: assoc.Never}
 		if len(w.nodes) == 0 {
 			w.beatAt, w.reapAt, w.ticked = now+w.set.WatchHeartbeatInterval, now+w.set.WatchUnreachableReaperInterval, now
 		}
