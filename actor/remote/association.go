@@ -39,8 +39,9 @@ type association struct {
 
 // systemIn is a system message that has come, with its receiver.
 type systemIn struct {
-	to *actor.Ref
-	m  actor.SystemMessage
+	to   *actor.Ref
+	m    actor.SystemMessage
+	bare bool // the receiver's path came without a uid
 }
 
 type action = assoc.Action[message, systemIn]

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"log/slog"
@@ -221,7 +222,7 @@ func (in *inbound) payload(p []byte, b *actor.Batch) {
 			in.refuse("a bad system message", err)
 			return
 		}
-		a.received(c, assoc.SeqNo(e.Seq), systemIn{to, system})
+		a.received(c, assoc.SeqNo(e.Seq), systemIn{to, system, bytes.IndexByte(e.Recipient, '#') < 0})
 		return
 	}
 	if err != nil {

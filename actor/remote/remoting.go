@@ -406,8 +406,10 @@ func (r *Remoting) logLost(a *association, m *message, err error) {
 // deadLetter gives up a message.
 func (r *Remoting) deadLetter(m *message) {
 	if m.body == nil {
-		r.port.DeadSystemMessage(m.to, m.system)
+		r.deadSystem(m.to, m.system)
 		return
 	}
-	r.port.DeadLetter(m.to, m.body, m.sender)
+	if !isHeartbeat(m.body) { // the next one comes
+		r.port.DeadLetter(m.to, m.body, m.sender)
+	}
 }
