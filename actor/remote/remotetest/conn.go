@@ -22,8 +22,18 @@ type conn struct {
 	once          sync.Once
 }
 
-func (c *conn) Read(p []byte) (int, error)  { n, err := c.in.read(p); return n, c.wrap("read", err) }
-func (c *conn) Write(p []byte) (int, error) { n, err := c.out.write(p); return n, c.wrap("write", err) }
+func (c *conn) Read(p []byte) (int, error) { n, err := c.in.read(p); return n, c.wrap("read", err) }
+func (c *conn) Write(p []byte) (int, error) {
+	n, err := c.out.write(p, true)
+	return n, c.wrap("write", err)
+}
+
+// TryWrite takes all or, if it would have to wait, nothing. Remoting writes by it from within an actor's turn, as it does
+// with TCP, so that nothing of what an actor has sent is left to a goroutine.
+func (c *conn) TryWrite(p []byte) (int, error) {
+	n, err := c.out.write(p, false)
+	return n, c.wrap("write", err)
+}
 
 // wrap is an error as package net gives it. io.EOF is itself.
 func (c *conn) wrap(op string, err error) error {

@@ -225,7 +225,7 @@ func (c *faulty) pumpIn() {
 	for {
 		n, err := c.inner.Read(buf)
 		if n > 0 {
-			c.in.write(buf[:n])
+			c.in.write(buf[:n], true)
 		}
 		switch {
 		case err == io.EOF:

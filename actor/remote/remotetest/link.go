@@ -120,7 +120,8 @@ func (l *link) setMode(m Mode) {
 
 func (l *link) late(t time.Time) bool { return !t.IsZero() && !t.After(l.clock.Now()) }
 
-func (l *link) write(p []byte) (int, error) {
+// write takes bytes. If there is no room for more it waits, or takes none.
+func (l *link) write(p []byte, wait bool) (int, error) {
 	l.mu.Lock()
 	for {
 		switch {
@@ -139,6 +140,10 @@ func (l *link) write(p []byte) (int, error) {
 		}
 		if l.queued+len(l.ready) < window || len(p) == 0 {
 			break
+		}
+		if !wait {
+			l.mu.Unlock()
+			return 0, nil
 		}
 		l.changed.Wait()
 	}

@@ -249,6 +249,10 @@ func TestRow38Pulled(t *testing.T) {
 		}
 		dialed <- err
 	}()
+	a.(*conn).TryWrite(frame(strings.Repeat("x", window)))
+	if n, err := a.(*conn).TryWrite(frame("no room")); n != 0 || err != nil {
+		t.Errorf("without room %d bytes were taken, %v", n, err)
+	}
 	written := make(chan struct{})
 	go func() {
 		for i := range 6 {
@@ -268,7 +272,7 @@ func TestRow38Pulled(t *testing.T) {
 	if err := <-dialed; err != nil {
 		t.Errorf("the dial after that: %v", err)
 	}
-	until(t, "everything arrives", func() bool { got, _ := r.now(); return len(got) == 1+6*(1+64<<10) })
+	until(t, "everything arrives", func() bool { got, _ := r.now(); return len(got) == 1+1+window+6*(1+64<<10) })
 }
 
 // TestRow38Blackhole loses everything, and the end comes when that is over.
