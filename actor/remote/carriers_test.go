@@ -16,7 +16,9 @@ func TestRow37AskOverEveryCarrier(t *testing.T) {
 	faults := remotetest.NewFaults(remotetest.Options{Seed: 1})
 	faults.Set("", remotetest.Both, remotetest.Mode{Delay: time.Millisecond, Jitter: time.Millisecond})
 	over := func(host string) func(*Config) {
-		return func(c *Config) { c.Settings.Hostname, c.Dial, c.Listen = host, net.Host(host).Dial, net.Host(host).Listen }
+		return func(c *Config) {
+			c.Settings.Hostname, c.Dial, c.Listen = host, net.Host(host).Dial, net.Host(host).Listen
+		}
 	}
 	tls := func(c *Config) { a.tls(c.Settings) }
 	for name, x := range map[string][2]func(*Config){
