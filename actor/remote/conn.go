@@ -230,6 +230,15 @@ func (c *conn) try(buf []byte) (rest []byte, err error) {
 	return buf, err
 }
 
+// readNow reads what is there. It reports false where that is nothing, or anything but bytes.
+func (c *conn) readNow(b []byte) (n int, ok bool) {
+	err := c.raw.Read(func(fd uintptr) bool {
+		n, ok = readFD(fd, b)
+		return true
+	})
+	return n, ok && err == nil
+}
+
 // write is the goroutine that waits for the socket. It ends when there is nothing left.
 func (c *conn) write(buf []byte) {
 	for {
