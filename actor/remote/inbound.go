@@ -145,8 +145,8 @@ func (in *inbound) frames(b *actor.Batch) {
 			c.event(c.proto.Undecodable)
 			return
 		}
-		if size == 0 || size > in.end-in.start {
-			in.makeRoom(size)
+		if size == 0 {
+			in.makeRoom(in.frameSize())
 			return
 		}
 		in.start += size
@@ -154,6 +154,16 @@ func (in *inbound) frames(b *actor.Batch) {
 			in.frame(body, b)
 		}
 	}
+}
+
+// frameSize is the size of the frame that has begun, 0 while its header is not there.
+func (in *inbound) frameSize() int {
+	rest := in.buf[in.start:in.end]
+	if len(rest) < akkapb.HeaderSize {
+		return 0
+	}
+	n, _ := in.c.r.framing.Length(rest) // which Next has found right
+	return akkapb.HeaderSize + n
 }
 
 // makeRoom moves what has been read of a frame to the front, and makes room for all of it.
