@@ -275,6 +275,7 @@ func (r *Remoting) Deploy(p *actor.Props, parent *actor.Ref, path string, uid in
 // Stop ends the associations in order.
 func (r *Remoting) Stop(ctx context.Context) {
 	r.daemon.stop(ctx)
+	r.watcher.stop()
 	r.mu.Lock()
 	r.stopping = true
 	r.mu.Unlock()
