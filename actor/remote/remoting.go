@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/actua/actua/actor"
@@ -47,7 +46,6 @@ type Remoting struct {
 	associations map[actor.Address]*association
 	conns        map[*conn]struct{}
 	stopping     bool
-	refused      atomic.Int64
 }
 
 // New makes remoting for one system, for actor.Config.Provider.
