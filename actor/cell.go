@@ -148,7 +148,7 @@ func (c *cell) turnOf(w *worker, left int) (again bool) {
 // part handles messages until one of them fails.
 func (c *cell) part(left *int, until time.Time) (end outcome) {
 	defer func() {
-		if end == broken && c.running != inNothing { // else another goroutine may be running c by now
+		if end == broken { // also in the runtime's own code, which what a message holds may break
 			end = c.recovered(recover())
 		}
 	}()

@@ -205,6 +205,7 @@ func (b *Inbox) drop(msg any, sender *Ref, warn bool) {
 		s.logLimited(slog.LevelWarn, "an inbox is full and drops messages: see Config.InboxSize",
 			slog.String("inbox", b.ref.path), slog.Int("size", b.size))
 	}
+	lost(&b.ref, sender, ErrMailboxFull)
 	s.drop(&b.ref, msg, sender, "the inbox is full")
 }
 

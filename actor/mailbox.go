@@ -84,9 +84,10 @@ func (c *cell) enqueue(msg any, sender *Ref) bool {
 type patience uint8
 
 const (
-	mayWait patience = iota
-	noWait           // the message is a dead letter then
-	needed           // there is room for this one
+	mayWait   patience = iota
+	noWait             // the message is a dead letter then
+	waitApart          // a goroutine waits in place of the sender
+	needed             // there is room for this one
 )
 
 // enqueueSpecial is the end of enqueue for a cell that is gone or has another kind of mailbox. It gives the lock
@@ -114,6 +115,10 @@ func (c *cell) enqueueSpecial(msg any, sender *Ref, p patience) (ready bool) {
 		switch {
 		case p == noWait || !ok || !w.waits():
 			c.mu.Unlock()
+		case p == waitApart:
+			c.mu.Unlock()
+			go (&c.ref).TellFrom(msg, sender)
+			return false
 		case once:
 			c.mu.Unlock()
 			if !c.runsHere() {
