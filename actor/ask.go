@@ -168,7 +168,8 @@ func (p *promise) arm(timeout time.Duration) {
 	}
 }
 
-// send asks, and reports whether the reply has come already. With patient set nothing but a reply ends the ask.
+// send asks, and reports whether the reply has come already. With patient set nothing but a reply ends the ask: then it
+// may wait for room in a mailbox as any sender does.
 func (p *promise) send(msg any, patient bool) (done bool) {
 	c := p.to.c
 	if c == nil {
@@ -182,7 +183,7 @@ func (p *promise) send(msg any, patient bool) (done bool) {
 		c.mu.Lock()
 		ready = c.enqueueSpecial(msg, &p.ref, waitApart)
 	}
-	if ready && (patient || c.props.nonBlocking) {
+	if ready && c.props.nonBlocking && c.box == nil {
 		c.disp.runHere(c)
 		return p.state.Load() == promiseDone
 	}
@@ -379,7 +380,7 @@ func (c *cell) continueWith(m *continuation) {
 	if m.life != c.lives {
 		return
 	}
-	c.msg = nil // the runtime's own, of no use to the actor
+	c.msg = nil // it is none of the user's
 	c.running = inHook
 	m.run((*Context)(c))
 	c.running = inNothing
