@@ -40,9 +40,6 @@ func (e *ReplyTypeError) Error() string {
 // (where it has no deadline, [Config.AskTimeout] ends the ask with ErrAskTimeout); ErrTerminated; ErrMailboxFull; the
 // cause of a [StatusFailure] that came as the reply; a *ReplyTypeError.
 //
-// Where it has neither a deadline nor an AskTimeout, and the actor is idle, the actor may run on the goroutine that
-// asks: code of an actor that ends its goroutine (runtime.Goexit, testing.T.FailNow) then ends the asker's.
-//
 // It blocks: inside an actor use [AskThen], since an actor that waits handles no messages, and two that ask each
 // other wait for ever.
 func Ask[R any](ctx context.Context, to *Ref, msg any) (R, error) {

@@ -33,13 +33,11 @@ func TestAContinuationIsNoMessage(t *testing.T) {
 
 func TestAskOfAFullMailbox(t *testing.T) {
 	s := newTestSystem(t, Config{})
-	gate := make(chan struct{})
+	gate, begun := make(chan struct{}), make(chan struct{}, 100)
 	full := func(push time.Duration) *Ref {
-		a := s.MustSpawn(FromFunc(func(*Context, any) { <-gate }).WithMailbox(BoundedMailbox(1, push)), "")
+		a := s.MustSpawn(FromFunc(func(_ *Context, _ any) { begun <- struct{}{}; <-gate }).WithMailbox(BoundedMailbox(1, push)), "")
 		a.Tell(1)
-		for a.c.depth() != 1 || a.c.box.len() != 0 {
-			time.Sleep(time.Millisecond)
-		}
+		<-begun
 		a.Tell(2)
 		return a
 	}

@@ -148,13 +148,12 @@ func (c *cell) turnOf(w *worker, left int) (again bool) {
 // part handles messages until one of them fails.
 func (c *cell) part(left *int, until time.Time) (end outcome) {
 	defer func() {
-		if end != broken {
-			return
-		}
-		// A panic may come from the runtime's own code, too, which what a message holds may break. A goroutine that
-		// ends in a hook whose rest was deferred has no failure to tell any more.
-		if r := recover(); r != nil || c.running != inNothing {
-			end = c.recovered(r)
+		if end == broken {
+			// A panic may also be one of the runtime's own code, which what a message holds can break. An end of the
+			// goroutine in a function that was dealt with already is no failure, and another may be running c by now.
+			if r := recover(); r != nil || c.running != inNothing {
+				end = c.recovered(r)
+			}
 		}
 	}()
 	for {
