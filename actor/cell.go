@@ -12,27 +12,28 @@ import (
 type cell struct {
 	ref Ref
 
-	// The mailbox: see mailbox.go. Under mu.
+	// The mailbox: see mailbox.go. Under mu. This is the cache line that senders write, so nothing is in it that the
+	// goroutine which runs the cell reads or writes at each message.
 	mu               sync.Mutex
 	status           uint8
-	small            uint8 // batches in a row that needed little of the room there is
 	taken            int32 // messages in out, for depth
 	in               []envelope
 	sysHead, sysTail *sysMsg
-	sysWaiting       atomic.Bool // sysHead is not nil; read without the lock
+	over             *overflow // full pieces that came before in; nil as a rule
 
-	out      []envelope
-	pos      int     // the next of out
-	handled  int     // those of out before it are cleared
-	plain    uintptr // the type of a message that went to the actor: the next is often of the same
-	suspends int32   // how often suspended and not yet resumed
-	state    lifeState
-	lives    uint32 // restarts so far: see continuation
-	running  runState
-	counted  bool // among the actors that were started
-	box      messageQueue
-	disp     *dispatcher
-	w        *worker // that runs the cell now
+	out        []envelope
+	pos        int         // the next of out
+	handled    int         // those of out before it are cleared
+	plain      uintptr     // the type of a message that went to the actor: the next is often of the same
+	suspends   int32       // how often suspended and not yet resumed
+	lives      uint32      // restarts so far: see continuation
+	sysWaiting atomic.Bool // sysHead is not nil; written under mu, read without
+	state      lifeState
+	running    runState
+	counted    bool // among the actors that were started
+	box        messageQueue
+	disp       *dispatcher
+	w          *worker // that runs the cell now
 
 	msg    any // that is being handled
 	sender *Ref
@@ -44,8 +45,8 @@ type cell struct {
 	kids   atomic.Pointer[children]
 	ext    *extension // what few actors need
 
-	born  uint32     // which child of its parent this is
-	stats childStats // the parent's: how often it has restarted this child
+	stats *childStats // the parent's: how often it has restarted this child; nil before the first time
+	born  uint32      // which child of its parent this is
 }
 
 // extension is what a cell has from when it is first needed.
