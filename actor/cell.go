@@ -10,10 +10,11 @@ import (
 // cell is a local actor: its mailbox, its place in the tree, and what runs it. One goroutine at a time
 // runs a cell (a turn); fields are that goroutine's unless they say otherwise.
 type cell struct {
+	// The first cache line is read by whoever sends, the second written by them, and those after it belong to the
+	// goroutine that runs the cell: TestCellLayout.
 	ref Ref
 
-	// The mailbox: see mailbox.go. Under mu. This is the cache line that senders write, so nothing is in it that the
-	// goroutine which runs the cell reads or writes at each message.
+	// The mailbox: see mailbox.go. Under mu.
 	mu               sync.Mutex
 	status           uint8
 	taken            int32 // messages in out, for depth
@@ -22,12 +23,13 @@ type cell struct {
 	over             *overflow // full pieces that came before in; nil as a rule
 
 	out        []envelope
+	sysWaiting atomic.Bool // sysHead is not nil; read without the lock
+	suspends   int32       // how often suspended and not yet resumed
 	pos        int         // the next of out
 	handled    int         // those of out before it are cleared
 	plain      uintptr     // the type of a message that went to the actor: the next is often of the same
-	suspends   int32       // how often suspended and not yet resumed
 	lives      uint32      // restarts so far: see continuation
-	sysWaiting atomic.Bool // sysHead is not nil; written under mu, read without
+	born       uint32      // which child of its parent this is
 	state      lifeState
 	running    runState
 	counted    bool // among the actors that were started
@@ -45,8 +47,7 @@ type cell struct {
 	kids   atomic.Pointer[children]
 	ext    *extension // what few actors need
 
-	stats *childStats // the parent's: how often it has restarted this child; nil before the first time
-	born  uint32      // which child of its parent this is
+	stats *childStats // the parent's: how often it has restarted this child, once it has
 }
 
 // extension is what a cell has from when it is first needed.

@@ -2,10 +2,8 @@ package actor
 
 import (
 	"fmt"
-	"runtime"
 	"sync"
 	"testing"
-	"unsafe"
 )
 
 // A burst of several pieces arrives once and in order, whoever sends it, is counted, and leaves what a small one leaves.
@@ -100,27 +98,4 @@ func TestLentPiecesAreEmpty(t *testing.T) {
 			}
 		}
 	}
-}
-
-// What senders write lies in one cache line, and nothing is in it that the running cell uses at each message. That
-// takes a size that keeps every cell at the beginning of a line.
-func TestCellLayout(t *testing.T) {
-	if unsafe.Sizeof(uintptr(0)) != 8 {
-		t.Skip("laid out for 64 bits")
-	}
-	var c cell
-	const line = 64
-	if first, last := unsafe.Offsetof(c.mu), unsafe.Offsetof(c.over)+unsafe.Sizeof(c.over); first%line != 0 || last-first > line {
-		t.Errorf("the senders' fields are from %d to %d", first, last)
-	}
-	if o := unsafe.Offsetof(c.out); o%line != 0 {
-		t.Errorf("out is at %d", o)
-	}
-	if o := unsafe.Offsetof(c.sysWaiting); o < unsafe.Offsetof(c.out) {
-		t.Errorf("sysWaiting is at %d, among the senders' fields", o)
-	}
-	if size := unsafe.Sizeof(c); size != 320 { // a class of the allocator that is a multiple of a line
-		t.Errorf("a cell has %d bytes", size)
-	}
-	runtime.KeepAlive(&c)
 }

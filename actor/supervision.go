@@ -80,12 +80,12 @@ type childStats struct {
 	window   time.Time // when the present window began
 }
 
-// restarts is what the parent keeps of a child that has failed.
-func (c *cell) restarts() *childStats {
+// mayRestart counts a failure of a child. The parent calls it.
+func (c *cell) mayRestart(st *Strategy, now time.Time) bool {
 	if c.stats == nil {
 		c.stats = &childStats{}
 	}
-	return c.stats
+	return c.stats.mayRestart(st, now)
 }
 
 // mayRestart counts a failure and reports whether the child may be restarted
@@ -157,7 +157,7 @@ func (s *Strategy) process(c *cell, child *cell, cause error, restart bool) {
 	kids := c.children()
 	now := c.ref.sys.now()
 	if !s.AllForOne {
-		if restart && child.restarts().mayRestart(s, now) {
+		if restart && child.mayRestart(s, now) {
 			child.enqueueSystem(&sysMsg{kind: sysRecreate, cause: cause})
 			return
 		}
@@ -167,7 +167,7 @@ func (s *Strategy) process(c *cell, child *cell, cause error, restart bool) {
 	}
 	all := kids.all()
 	for _, k := range all {
-		if restart && !k.restarts().mayRestart(s, now) {
+		if restart && !k.mayRestart(s, now) {
 			restart = false
 			s.giveUp(k, true)
 		}
