@@ -145,6 +145,8 @@ func (b *Inbox) take(w *inboxWaiter, want func(any) bool) (any, bool) {
 				b.mu.Unlock()
 				return l.msg, true
 			}
+		} else if len(b.queue) > b.size {
+			b.trim() // at once: what comes meanwhile needs the room
 		}
 		b.mu.Unlock()
 	}

@@ -10,7 +10,8 @@ import (
 //
 // User messages lie in two slices: senders append to in, and the cell takes all of it at once, by
 // swapping it with out, when it has handled what was in out. So a message costs one short lock, and
-// a batch one more. What does not fit into one slice waits in line: see pieces.go. System messages are a list of their own, looked at before each user message.
+// a batch one more. What does not fit into one slice waits in line: see pieces.go. System messages are a list of
+// their own, looked at before each user message.
 //
 // The bit busy decides who runs the cell. It is set by whoever brings the first message, who then
 // has to schedule the cell, and it is cleared only with nothing left to do. Both happen under the

@@ -24,7 +24,11 @@ func (o *overflow) len() int { return len(o.full) - o.head }
 func (o *overflow) pop() []envelope {
 	e := o.full[o.head]
 	o.full[o.head] = nil
-	o.head++
+	if o.head++; o.head > 64 && 2*o.head > len(o.full) { // a backlog that never ends must not keep its past
+		n := copy(o.full, o.full[o.head:])
+		clear(o.full[n:])
+		o.full, o.head = o.full[:n], 0
+	}
 	return e
 }
 
