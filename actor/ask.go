@@ -370,6 +370,7 @@ func (c *cell) continueWith(m *continuation) {
 	if m.life != c.lives {
 		return
 	}
+	c.msg = nil // it is none of the user's
 	c.running = inHook
 	m.run((*Context)(c))
 	c.running = inNothing

@@ -151,8 +151,6 @@ func TestTypesStandAlone(t *testing.T) {
 func TestPureCores(t *testing.T) {
 	clocks := []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 	for _, f := range files(t) {
-		if f.test() || !slices.ContainsFunc([]string{"ua/internal/uasc", "ua/internal/uacp", "ua/internal/subs", "ua/internal/filter", "actor/internal/assoc", "actor/internal/wheel"},
-		if f.test() || !slices.ContainsFunc([]string{"ua/internal/uasc", "ua/internal/uacp", "ua/internal/subs", "ua/internal/filter", "actor/internal/assoc", "actor/internal/akkapb"},
 		if f.test() || !slices.ContainsFunc([]string{"ua/internal/uasc", "ua/internal/uacp", "ua/internal/subs", "ua/internal/filter", "actor/internal/assoc", "actor/internal/akkapb", "actor/internal/wheel", "actor/serial"},
 			func(p string) bool { return below(f.pkg, p) }) {
 			continue
