@@ -114,6 +114,17 @@ func TestActors(t *testing.T) {
 		t.Error(code, out, stderr)
 	}
 
+	// The echo of another node as the other end of a benchmark.
+	for args, want := range map[string]int{
+		"--to NODE/user/echo": exitDone, "--to NODE/user/nobody": exitNoServer, "--to x": exitUsage, "--to akka.tcp://Plant@no-such-host.invalid:1/user/echo": exitNoServer,
+		"--window 0": exitUsage, "--window 101": exitUsage, "--clients 0": exitUsage, "--rounds 0": exitUsage,
+	} {
+		args := strings.Fields("bench actors remote-ping-pong --clients 2 --repeat 100 --json " + strings.ReplaceAll(args, "NODE", node))
+		if code, out, stderr := w.run(t.Context(), args...); code != want || (strings.Count(out, "\n") == 1) != (want == exitDone) {
+			t.Errorf("%s: exit %d, %s%s", args, code, out, stderr)
+		}
+	}
+
 	// The tree, for scripts and for people.
 	code, out, stderr = w.run(t.Context(), "actors", "tree", "--to", node, "--json")
 	if code != exitDone || !strings.Contains(out, `{"path":"/user/sink","class":"AkkaPeer.OrderSink, akka-peer","mailbox":0,"children":0}`+"\n") {

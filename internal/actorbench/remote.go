@@ -24,6 +24,7 @@ type RemotePingPong struct {
 	Window int           // in flight a client: 50 in the original
 	Limit  time.Duration // a run that takes longer has failed
 	To     string        // the path of an echo actor elsewhere, which all clients share, instead of those on B
+	Host   string        // of this machine, which the other node is told; empty: 127.0.0.1
 }
 
 // DefaultRemotePingPong is the original's workload.
@@ -95,7 +96,11 @@ func remoteEchoProps() *actor.Props {
 // echo actor cannot be reached.
 func (p RemotePingPong) Run(ctx context.Context, clients int) (r RemoteResult, err error) {
 	r = RemoteResult{Clients: clients, Messages: int64(clients) * p.Each * 2, StartThreads: ReadMachine().Threads}
-	a, _, err := newRemoteSystem("SystemA", "127.0.0.1")
+	host := p.Host
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	a, _, err := newRemoteSystem("SystemA", host)
 	if err != nil {
 		return r, err
 	}
@@ -103,7 +108,7 @@ func (p RemotePingPong) Run(ctx context.Context, clients int) (r RemoteResult, e
 	defer func() { endAll(systems) }()
 	var node actor.Address
 	if p.To == "" {
-		b, at, err := newRemoteSystem("SystemB", "127.0.0.1")
+		b, at, err := newRemoteSystem("SystemB", host)
 		if err != nil {
 			return r, err
 		}

@@ -38,16 +38,11 @@ func (e *ConnectError) Unwrap() error { return e.Err }
 // Connect makes a node that others can answer, for commands to the node of that address.
 func Connect(ctx context.Context, cfg Config, to actor.Address) (*Client, error) {
 	c := &Client{}
-	// The address that the other node sees is the one to tell it.
+	var err error
+	if cfg.Host, err = LocalHost(ctx, to); err != nil {
+		return nil, err
+	}
 	var d net.Dialer
-	way, err := d.DialContext(ctx, "udp", net.JoinHostPort(bareHost(to.Host()), strconv.Itoa(to.Port())))
-	if err != nil {
-		return nil, &ConnectError{"resolve", to, err}
-	}
-	if cfg.Host = way.LocalAddr().(*net.UDPAddr).IP.String(); net.ParseIP(cfg.Host).To4() == nil {
-		cfg.Host = "[" + cfg.Host + "]"
-	}
-	way.Close()
 	cfg.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		nc, err := d.DialContext(ctx, network, address)
 		c.mu.Lock()
@@ -59,6 +54,21 @@ func Connect(ctx context.Context, cfg Config, to actor.Address) (*Client, error)
 		return nil, err
 	}
 	return c, nil
+}
+
+// LocalHost is the address of this machine that the other node sees, which is the one to tell it.
+func LocalHost(ctx context.Context, to actor.Address) (string, error) {
+	var d net.Dialer
+	way, err := d.DialContext(ctx, "udp", net.JoinHostPort(bareHost(to.Host()), strconv.Itoa(to.Port()))) // sends nothing
+	if err != nil {
+		return "", &ConnectError{"resolve", to, err}
+	}
+	defer way.Close()
+	ip := way.LocalAddr().(*net.UDPAddr).IP
+	if ip.To4() == nil {
+		return "[" + ip.String() + "]", nil
+	}
+	return ip.String(), nil
 }
 
 func bareHost(host string) string {
