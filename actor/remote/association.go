@@ -64,6 +64,12 @@ func (a *association) Tell(to *actor.Ref, msg any, sender *actor.Ref, t actor.Tu
 		case nil:
 			return
 		case errClosed: // its end is about to be told
+		case errFull:
+			if w.full.CompareAndSwap(false, true) {
+				a.r.log.Error("messages are dropped: too many bytes wait to be sent", slog.String("node", a.name), slog.Int("limit", a.r.cfg.SendLimit))
+			}
+			a.r.port.DeadLetter(to, msg, sender)
+			return
 		default:
 			a.r.undeliverable(to, msg, sender, err)
 			return

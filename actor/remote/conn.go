@@ -38,13 +38,18 @@ type conn struct {
 	// What is on its way out, under mu.
 	mu      sync.Mutex
 	enc     encoder
-	pending []byte
-	spare   []byte
+	out     outBuffer
 	writing bool // a goroutine writes
 	queued  bool // a turn flushes when it ends
 	closing bool // nothing is added any more
 	failed  error
-	idle    sync.Cond // nothing is being written
+	idle    sync.Cond   // nothing is being written
+	full    atomic.Bool // messages were refused since it was idle, and the log has been told
+
+	// The calls to the socket, made once: a function that package syscall is given would be allocated for each.
+	writeRaw func(fd uintptr) bool
+	wbuf     []byte // for writeRaw, of whoever writes
+	werr     error
 
 	in inbound
 }
@@ -74,6 +79,8 @@ func (r *Remoting) newConn(nc net.Conn, role assoc.Role, proto *assoc.Conn) *con
 	switch t := nc.(type) {
 	case *net.TCPConn:
 		c.raw, _ = t.SyscallConn()
+		c.writeRaw = c.writeSocket
+		c.in.readRaw = c.in.readSocket
 	case tryWriter:
 		c.eager = t
 	}
@@ -100,11 +107,12 @@ func (c *conn) send(to *actor.Ref, msg any, sender *actor.Ref, seq assoc.SeqNo, 
 	case c.closing:
 		c.mu.Unlock()
 		return errClosed
-	case len(c.pending) > c.r.cfg.SendLimit:
+	case c.out.waiting() > c.r.cfg.SendLimit:
 		c.mu.Unlock()
 		return errFull
 	}
-	c.pending, err = c.enc.appendFrame(c.pending, w, from, s, msg, seq, ack)
+	c.out.makeRoom(c.enc.estimate(msg))
+	c.out.last, err = c.enc.appendFrame(c.out.last, w, from, s, msg, seq, ack)
 	if err != nil {
 		c.mu.Unlock()
 		return err
@@ -120,7 +128,7 @@ func (c *conn) control(m *akkapb.AkkaControlMessage) {
 		c.mu.Unlock()
 		return
 	}
-	c.pending = c.enc.framing.AppendControl(c.pending, m)
+	c.out.last = c.enc.framing.AppendControl(c.out.last, m)
 	c.leave(actor.Turn{})
 }
 
@@ -131,14 +139,18 @@ func (c *conn) pureAck(ack *akkapb.AcknowledgementInfo) {
 		c.mu.Unlock()
 		return
 	}
-	c.pending = c.enc.framing.AppendAck(c.pending, ack)
+	c.out.last = c.enc.framing.AppendAck(c.out.last, ack)
 	c.leave(actor.Turn{})
 }
 
-// leave has what is pending sent, at the end of the turn if there is one. It gives the lock back.
+// leave has what is pending sent, at the end of the turn if there is one and it is not much yet. It gives the lock back.
 func (c *conn) leave(t actor.Turn) {
-	if c.queued || c.writing {
+	if c.writing || c.queued && c.out.small() {
 		c.mu.Unlock()
+		return
+	}
+	if c.queued {
+		c.flush()
 		return
 	}
 	c.queued = true
@@ -152,22 +164,27 @@ func (c *conn) leave(t actor.Turn) {
 func (c *conn) Flush() {
 	c.mu.Lock()
 	c.queued = false
-	if c.writing || len(c.pending) == 0 || c.failed != nil {
+	c.flush()
+}
+
+// flush is Flush with the lock held, which it gives back.
+func (c *conn) flush() {
+	if c.writing || c.out.empty() || c.failed != nil {
 		c.mu.Unlock()
 		return
 	}
 	c.writing = true
 	if c.raw == nil && c.eager == nil {
 		c.mu.Unlock()
-		go c.write(nil)
+		go c.write(nil, 0)
 		return
 	}
-	for len(c.pending) > 0 {
-		buf := c.take()
+	for !c.out.empty() {
+		buf := c.out.take()
 		c.mu.Unlock()
-		rest, err := c.try(buf)
-		if err == nil && len(rest) > 0 {
-			go c.write(rest)
+		n, err := c.try(buf)
+		if err == nil && n < len(buf) {
+			go c.write(buf, n)
 			return
 		}
 		c.mu.Lock()
@@ -175,30 +192,17 @@ func (c *conn) Flush() {
 			c.fail(err)
 			return
 		}
-		c.giveBack(buf)
+		c.out.giveBack(buf)
 	}
 	c.rest()
-}
-
-// take takes all that is pending, under the lock.
-func (c *conn) take() []byte {
-	buf := c.pending
-	c.pending, c.spare = c.spare[:0], nil
-	return buf
-}
-
-// keepOut is how much room for bytes on their way out a connection holds on to.
-const keepOut = 256 << 10
-
-func (c *conn) giveBack(buf []byte) {
-	if cap(buf) <= keepOut {
-		c.spare = buf[:0]
-	}
 }
 
 // rest ends writing, and gives the lock back.
 func (c *conn) rest() {
 	c.writing = false
+	if c.full.Load() {
+		c.full.Store(false)
+	}
 	c.idle.Broadcast()
 	c.mu.Unlock()
 }
@@ -207,67 +211,66 @@ func (c *conn) rest() {
 func (c *conn) fail(err error) {
 	c.failed = err
 	c.closing = true
-	c.pending, c.spare = nil, nil
+	c.out = outBuffer{}
 	c.rest()
 	c.nc.Close()
 }
 
-// try writes what the socket takes without waiting.
-func (c *conn) try(buf []byte) (rest []byte, err error) {
+// try writes what the socket takes without waiting, and says how much that was.
+func (c *conn) try(buf []byte) (int, error) {
 	if c.eager != nil {
-		n, err := c.eager.TryWrite(buf)
-		return buf[n:], err
+		return c.eager.TryWrite(buf)
 	}
-	werr := c.raw.Write(func(fd uintptr) bool {
-		for len(buf) > 0 {
-			n, e := writeFD(fd, buf)
-			if n > 0 {
-				buf = buf[n:]
-			}
-			if e != nil {
-				if !again(e) {
-					err = e
-				}
-				return true
-			}
-			if n <= 0 {
-				err = io.ErrUnexpectedEOF
-				return true
-			}
+	c.wbuf, c.werr = buf, nil
+	err := c.raw.Write(c.writeRaw)
+	if err == nil {
+		err = c.werr
+	}
+	n := len(buf) - len(c.wbuf)
+	c.wbuf, c.werr = nil, nil
+	return n, err
+}
+
+func (c *conn) writeSocket(fd uintptr) bool {
+	for len(c.wbuf) > 0 {
+		n, err := writeFD(fd, c.wbuf)
+		if n > 0 {
+			c.wbuf = c.wbuf[n:]
 		}
-		return true
-	})
-	if werr != nil {
-		err = werr
+		if err == nil && n > 0 {
+			continue
+		}
+		if err == nil {
+			err = io.ErrUnexpectedEOF
+		}
+		if !again(err) {
+			c.werr = err
+		}
+		break
 	}
-	return buf, err
+	return true
 }
 
-// readNow reads what is there. It reports false where that is nothing, or anything but bytes.
-func (c *conn) readNow(b []byte) (n int, ok bool) {
-	err := c.raw.Read(func(fd uintptr) bool {
-		n, ok = readFD(fd, b)
-		return true
-	})
-	return n, ok && err == nil
-}
-
-// write is the goroutine that waits for the socket. It ends when there is nothing left.
-func (c *conn) write(buf []byte) {
+// write is the goroutine that waits for the socket. It ends when there is nothing left. Of buf the first done bytes have
+// been written.
+func (c *conn) write(buf []byte, done int) {
 	for {
-		if len(buf) > 0 {
-			if _, err := c.nc.Write(buf); err != nil {
+		if done < len(buf) {
+			if _, err := c.nc.Write(buf[done:]); err != nil {
 				c.mu.Lock()
 				c.fail(err)
 				return
 			}
 		}
 		c.mu.Lock()
-		if len(c.pending) == 0 {
+		if buf != nil {
+			c.out.giveBack(buf)
+		}
+		if c.out.empty() {
 			c.rest()
 			return
 		}
-		buf = c.take()
+		buf, done = c.out.take(), 0
 		c.mu.Unlock()
 	}
 }

@@ -39,8 +39,14 @@ type inbound struct {
 	wanted     atomic.Bool  // to attach
 	batch      *actor.Batch // while attaching
 	patience   int          // of read
-	direct     bool         // payloads go straight to handlePayload
-	over       atomic.Bool  // nothing is handled any more
+	readRaw    func(fd uintptr) bool
+	rbuf       []byte // for readRaw, and what it got
+	rn         int
+	rok        bool
+	lastTo     seenRef // the recipient and the sender of the message before: runs of messages have the same
+	lastFrom   seenRef
+	direct     bool        // payloads go straight to handlePayload
+	over       atomic.Bool // nothing is handled any more
 
 	pause  sync.Mutex // with resumed: whether to read
 	paused bool
@@ -84,7 +90,7 @@ func (in *inbound) read(b []byte) (int, error) {
 		return c.nc.Read(b)
 	}
 	for i := range in.patience {
-		n, ok := c.readNow(b)
+		n, ok := in.readNow(b)
 		if ok {
 			in.patience = min(2*in.patience, maxPatience)
 			return n, nil
@@ -95,6 +101,19 @@ func (in *inbound) read(b []byte) (int, error) {
 	}
 	in.patience = max(in.patience/2, minPatience)
 	return c.nc.Read(b)
+}
+
+// readNow reads what is there. It reports false where that is nothing, or anything but bytes.
+func (in *inbound) readNow(b []byte) (n int, ok bool) {
+	in.rbuf, in.rn, in.rok = b, 0, false
+	err := in.c.raw.Read(in.readRaw)
+	in.rbuf = nil
+	return in.rn, in.rok && err == nil
+}
+
+func (in *inbound) readSocket(fd uintptr) bool {
+	in.rn, in.rok = readFD(fd, in.rbuf)
+	return true
 }
 
 // How often a reader looks for bytes before it sleeps; a look takes about half a microsecond.
@@ -279,10 +298,28 @@ func (in *inbound) refuse(what string, err error) {
 	c.event(func(acts []assoc.ConnAction) []assoc.ConnAction { return c.proto.Disassociate(assoc.Unknown, acts) })
 }
 
+// seenRef is a path and who was there.
+type seenRef struct {
+	path []byte
+	ref  *actor.Ref
+}
+
+// is reports whether it is this path.
+func (s *seenRef) is(path []byte) bool { return s.ref != nil && bytes.Equal(s.path, path) }
+
+func (s *seenRef) set(path []byte, r *actor.Ref) { s.path, s.ref = append(s.path[:0], path...), r }
+
 // recipient finds an actor of this system by the bytes of its path.
 func (in *inbound) recipient(path []byte) (*actor.Ref, error) {
+	if in.lastTo.is(path) {
+		return in.lastTo.ref, nil
+	}
 	if r := in.recipients[string(path)]; r != nil {
-		if r.UID() != 0 || !in.c.r.port.Ended(r) {
+		if r.UID() != 0 {
+			in.lastTo.set(path, r)
+			return r, nil
+		}
+		if !in.c.r.port.Ended(r) {
 			return r, nil
 		}
 	}
@@ -298,7 +335,11 @@ func (in *inbound) recipient(path []byte) (*actor.Ref, error) {
 
 // sender finds whoever has sent a message.
 func (in *inbound) sender(path []byte) (*actor.Ref, error) {
+	if in.lastFrom.is(path) {
+		return in.lastFrom.ref, nil
+	}
 	if r := in.senders[string(path)]; r != nil {
+		in.lastFrom.set(path, r)
 		return r, nil
 	}
 	r, err := in.c.r.anyRef(string(path))
