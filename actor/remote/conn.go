@@ -287,8 +287,9 @@ func (c *conn) end() {
 	go func() {
 		limit := time.Now().Add(drainTime)
 		c.nc.SetWriteDeadline(limit)
+		c.Flush() // the turn that was to do it may take its time
 		c.mu.Lock()
-		for (c.writing || c.queued) && c.failed == nil && time.Now().Before(limit) {
+		for c.writing && c.failed == nil {
 			c.idle.Wait()
 		}
 		c.mu.Unlock()
