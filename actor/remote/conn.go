@@ -90,6 +90,14 @@ func (c *conn) send(to *actor.Ref, msg any, sender *actor.Ref, seq assoc.SeqNo, 
 	if err != nil {
 		return err
 	}
+	if !plain(s.ID()) {
+		e, err := c.r.encode(msg)
+		if err != nil {
+			return err
+		}
+		defer c.r.putBody(e)
+		msg = e
+	}
 	w := c.r.port.Wire(to)
 	var from *actor.Wire
 	if sender != nil && sender != c.r.deadLetters {

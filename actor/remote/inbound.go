@@ -111,8 +111,10 @@ func (in *inbound) attach(b *actor.Batch) {
 	if !in.wanted.Load() {
 		return
 	}
+	in.pause.Lock()
 	in.wanted.Store(false)
 	c.nc.SetReadDeadline(time.Time{})
+	in.pause.Unlock()
 	if in.over.Load() { // that was the limit of conn.end
 		c.nc.SetReadDeadline(time.Now().Add(drainTime))
 	}
@@ -286,7 +288,7 @@ func (in *inbound) refuse(what string, err error) {
 // recipient finds an actor of this system by the bytes of its path.
 func (in *inbound) recipient(path []byte) (*actor.Ref, error) {
 	if r := in.recipients[string(path)]; r != nil {
-		if r.UID() != 0 || !in.c.r.port.Ended(r) {
+		if !in.c.r.port.Ended(r) { // else a path without uid may lead to another by now
 			return r, nil
 		}
 	}
@@ -412,9 +414,9 @@ func (c *conn) over(reason assoc.Reason, cause assoc.Cause) {
 
 // attach has the reader attach: where it waits for input, it is woken.
 func (c *conn) attach() {
-	c.in.pause.Lock()
+	c.in.pause.Lock() // or the reader could come between, attach, and stumble over the deadline then
+	defer c.in.pause.Unlock()
 	c.in.wanted.Store(true)
-	c.in.pause.Unlock()
 	c.in.resume.Broadcast()
 	c.nc.SetReadDeadline(time.Unix(1, 0))
 }

@@ -42,6 +42,8 @@ type Remoting struct {
 
 	deadLetters *actor.Ref
 
+	bodies sync.Pool // of *encoded
+
 	mu           sync.Mutex
 	associations map[actor.Address]*association
 	conns        map[*conn]struct{}
