@@ -42,6 +42,8 @@ type inbound struct {
 	patience   int          // of read
 	direct     bool         // payloads go straight to handlePayload
 	over       atomic.Bool  // nothing is handled any more
+	raw        rawIO        // the reader's
+	readRaw    func(fd uintptr) bool
 
 	pause  sync.Mutex // with resumed: whether to read
 	paused bool
@@ -50,6 +52,7 @@ type inbound struct {
 
 func (in *inbound) init(c *conn) {
 	in.c = c
+	in.readRaw = in.rawRead
 	in.patience = minPatience
 	in.buf = make([]byte, readBuffer)
 	in.exchange = c.r.exchange()
