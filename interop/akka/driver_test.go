@@ -438,7 +438,27 @@ func (n *node) watch(t *testing.T, path string) string {
 	since := n.mark()
 	n.do("watch", "path", path)
 	e := n.expectSince(t, since, patience, "watching", "path", func(p string) bool { return withoutUID(p) == path })
+	n.settle(t, path)
 	return e.text("path")
+}
+
+// settle waits until a watch has most likely reached the other node. It takes a way of its own through the watching node, so
+// an answered question alone does not prove it; what races on a .NET node is not judged.
+func (n *node) settle(t *testing.T, path string) {
+	t.Helper()
+	n.ask(t, path, patience)
+	time.Sleep(300 * time.Millisecond)
+	n.ask(t, path, patience)
+}
+
+// terminated waits until the controller of the node is told of the end of an actor, or with address of the node of an actor. An
+// Akka.NET node may be told by dead letters of its own before its watch has left; there only the path counts.
+func (n *node) terminated(t *testing.T, since int, path string, address bool) {
+	t.Helper()
+	e := n.expectSince(t, since, patience, "terminated", "path", path)
+	if n.kind == golang && (e["addressTerminated"] != address || !address && e["existence"] != true) {
+		t.Errorf("%s was told %s, want addressTerminated %v", n.name, e, address)
+	}
 }
 
 // gone waits until the process has ended.
