@@ -11,10 +11,11 @@ func TestDeploy(t *testing.T) {
 		a, b := startBoth(t, p)
 		deploy := func(from, to *node, name string) string {
 			t.Helper()
+			since := from.mark()
 			from.do("deploy", "address", to.address, "name", name)
 			want := to.path("/remote/akka.tcp/" + from.address[len("akka.tcp://"):] + "/user/controller/" + name)
-			e := from.expect(t, patience, "deployed", "path", func(s string) bool { return withoutUID(s) == want })
-			from.expect(t, patience, "controller-received", "value", "hello-deployed", "type", "System.String", "sender", want)
+			e := from.expectSince(t, since, patience, "deployed", "path", func(s string) bool { return withoutUID(s) == want })
+			from.expectSince(t, since, patience, "controller-received", "value", "hello-deployed", "type", "System.String", "sender", want)
 			return e.text("path")
 		}
 		t.Run("stop", func(t *testing.T) {

@@ -435,6 +435,7 @@ func (n *node) port(t *testing.T) int {
 // watch makes the controller of the node watch a path and returns the path with the uid.
 func (n *node) watch(t *testing.T, path string) string {
 	t.Helper()
+	n.ask(t, path, patience) // an Akka.NET node gives its first look-up five seconds, which a loaded machine uses up
 	since := n.mark()
 	n.do("watch", "path", path)
 	e := n.expectSince(t, since, patience, "watching", "path", func(p string) bool { return withoutUID(p) == path })

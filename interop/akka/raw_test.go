@@ -27,7 +27,9 @@ func TestOddFrames(t *testing.T) {
 	_, port, _ := strings.Cut(hostPort, ":")
 	echo := n.path("/user/echo")
 	// The recipients and senders of a message from a raw peer.
-	mail := func(r *raw, to string, m body, sender string) []byte { return payload(container(envelope(to, m, sender, noSeq))) }
+	mail := func(r *raw, to string, m body, sender string) []byte {
+		return payload(container(envelope(to, m, sender, noSeq)))
+	}
 	cases := []struct {
 		name string
 		pdu  func(r *raw) []byte
@@ -256,7 +258,7 @@ func TestRawForms(t *testing.T) {
 		}
 	})
 	t.Run("heartbeat of a watcher", func(t *testing.T) {
-		golden, _ := hex.DecodeString("0a0610101a0452574842" + "120a0802120673797374656d" + "12120802120e72656d6f74652d77617463686572")
+		golden, _ := hex.DecodeString("0a0810101a0452574842" + "120a0802120673797374656d" + "12120802120e72656d6f74652d77617463686572")
 		l := r.once(t, n.path("/"), body{6, "", golden})
 		rsp, err := parse(l.body.data)
 		if err != nil || l.body.id != 16 || l.body.manifest != "RWHR" || rsp.numbers[1] != uint64(n.uid) || withoutUID(l.sender) != n.path("/system/remote-watcher") {
