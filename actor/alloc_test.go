@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 // The budgets of issue and DESIGN.md: what must not allocate, and how much an idle actor may weigh.
@@ -121,5 +122,22 @@ func BenchmarkRefWire(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		buf = r.AppendWire(buf[:0])
+	}
+}
+
+// TestCellLayout: what senders write and what the receiver reads for each message lie in cache lines apart.
+func TestCellLayout(t *testing.T) {
+	var c cell
+	const line = 64
+	if n := unsafe.Sizeof(c); n > 5*line && unsafe.Sizeof(uintptr(0)) == 8 {
+		t.Errorf("a cell has %d bytes, 320 is a size of Go's allocator that keeps lines apart", n)
+	}
+	if end := unsafe.Offsetof(c.sysTail) + unsafe.Sizeof(c.sysTail); unsafe.Offsetof(c.mu)/line != (end-1)/line {
+		t.Error("what senders write is in two lines")
+	}
+	for name, at := range map[string]uintptr{"out": unsafe.Offsetof(c.out), "sysWaiting": unsafe.Offsetof(c.sysWaiting), "pos": unsafe.Offsetof(c.pos), "msg": unsafe.Offsetof(c.msg), "actor": unsafe.Offsetof(c.actor)} {
+		if at/line == unsafe.Offsetof(c.mu)/line {
+			t.Errorf("%s shares a line with what senders write", name)
+		}
 	}
 }

@@ -140,7 +140,7 @@ func ask(ctx context.Context, to *Ref, msg any, timeout time.Duration) (any, err
 		return nil, errors.New("actor: a message cannot be nil")
 	}
 	p := newPromise(to)
-	if !p.send(msg, ended == nil && timeout <= 0) {
+	if !p.send(msg) {
 		p.park(ctx, ended, timeout)
 	}
 	return p.value, p.err
@@ -161,15 +161,15 @@ func (p *promise) arm(timeout time.Duration) {
 	}
 }
 
-// send asks, and reports whether the reply has come already. With patient set nothing but a reply ends the ask.
-func (p *promise) send(msg any, patient bool) (done bool) {
+// send asks, and reports whether the reply has come already.
+func (p *promise) send(msg any) (done bool) {
 	c := p.to.c
 	if c == nil {
 		p.to.t.tell(p.to, msg, &p.ref)
 		return false
 	}
 	ready := c.enqueue(msg, &p.ref)
-	if ready && (patient || c.props.nonBlocking) {
+	if ready && c.props.nonBlocking && c.box == nil {
 		c.disp.runHere(c)
 		return p.state.Load() == promiseDone
 	}
@@ -370,6 +370,7 @@ func (c *cell) continueWith(m *continuation) {
 	if m.life != c.lives {
 		return
 	}
+	c.msg = nil // it is none of the user's
 	c.running = inHook
 	m.run((*Context)(c))
 	c.running = inNothing

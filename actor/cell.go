@@ -10,6 +10,8 @@ import (
 // cell is a local actor: its mailbox, its place in the tree, and what runs it. One goroutine at a time
 // runs a cell (a turn); fields are that goroutine's unless they say otherwise.
 type cell struct {
+	// The first cache line is read by whoever sends, the second written by them, and those after it belong to the
+	// goroutine that runs the cell: TestCellLayout.
 	ref Ref
 
 	// The mailbox: see mailbox.go. Under mu.
@@ -19,20 +21,21 @@ type cell struct {
 	taken            int32 // messages in out, for depth
 	in               []envelope
 	sysHead, sysTail *sysMsg
-	sysWaiting       atomic.Bool // sysHead is not nil; read without the lock
+	born             uint32 // which child of its parent this is
 
-	out      []envelope
-	pos      int     // the next of out
-	handled  int     // those of out before it are cleared
-	plain    uintptr // the type of a message that went to the actor: the next is often of the same
-	suspends int32   // how often suspended and not yet resumed
-	state    lifeState
-	lives    uint32 // restarts so far: see continuation
-	running  runState
-	counted  bool // among the actors that were started
-	box      messageQueue
-	disp     *dispatcher
-	w        *worker // that runs the cell now
+	out        []envelope
+	sysWaiting atomic.Bool // sysHead is not nil; read without the lock
+	pos        int         // the next of out
+	handled    int         // those of out before it are cleared
+	plain      uintptr     // the type of a message that went to the actor: the next is often of the same
+	suspends   int32       // how often suspended and not yet resumed
+	state      lifeState
+	lives      uint32 // restarts so far: see continuation
+	running    runState
+	counted    bool // among the actors that were started
+	box        messageQueue
+	disp       *dispatcher
+	w          *worker // that runs the cell now
 
 	msg    any // that is being handled
 	sender *Ref
@@ -44,8 +47,7 @@ type cell struct {
 	kids   atomic.Pointer[children]
 	ext    *extension // what few actors need
 
-	born  uint32     // which child of its parent this is
-	stats childStats // the parent's: how often it has restarted this child
+	stats *childStats // the parent's: how often it has restarted this child, once it has
 }
 
 // extension is what a cell has from when it is first needed.

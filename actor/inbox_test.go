@@ -242,8 +242,13 @@ func TestInboxFullOfOthers(t *testing.T) {
 	}
 	for i := range 100 {
 		b.Ref().Tell("other")
-		if m := <-seen; m != "other" {
-			t.Errorf("%d: looked at %v", i, m)
+		select {
+		case m := <-seen:
+			if m != "other" {
+				t.Errorf("%d: looked at %v", i, m)
+			}
+		case m := <-found:
+			t.Fatalf("%d: ReceiveWhere has ended with %v", i, m)
 		}
 	}
 	b.Ref().Tell("this")

@@ -397,6 +397,9 @@ func TestMailboxRest(t *testing.T) {
 			if name == "goroutine" {
 				rounds = 50_000
 			}
+			if raceEnabled {
+				rounds /= 10 // the detector needs no luck
+			}
 			for n := range rounds {
 				r.Tell(1)
 				if !reaches(func() bool { return handled.Load() == n+1 }) {
@@ -411,7 +414,11 @@ func TestMailboxRest(t *testing.T) {
 func TestMailboxSystemRest(t *testing.T) {
 	s := plainSystem(t)
 	c := s.MustSpawn(FromFunc(func(*Context, any) {}), "a").c
-	for n := range 50_000 {
+	rounds := 50_000
+	if raceEnabled {
+		rounds /= 10
+	}
+	for n := range rounds {
 		for on, kind := range map[bool]sysKind{true: sysSuspend, false: sysResume} {
 			if on == (n%2 == 1) {
 				continue

@@ -587,12 +587,15 @@ func TestAskRunsActorOnce(t *testing.T) {
 				}
 			}).WithDispatcher("d"), "a")
 			for range 3 {
+				for a.c.isBusy() {
+					runtime.Gosched()
+				}
 				if _, err := AskFor[string](a, "ask", 0); err != nil {
 					t.Fatal(err)
 				}
 				in5s(t, rest, "what the actor had to do after the ask")
 			}
-			for a.c.depth() > 0 || a.c.isBusy() {
+			for a.c.isBusy() {
 				runtime.Gosched()
 			}
 			go AskFor[any](a, "exit", 0)

@@ -98,7 +98,8 @@ func (p *Props) WithStashCapacity(n int) *Props { q := *p; q.stash = n; return &
 // WithNonBlocking says that the actors never wait for anything while they handle a message, and take only some
 // microseconds: an ask of one that is idle then runs it on the asker's own goroutine, which is several times
 // faster than to hand the message over. An actor that waits in spite of it holds up its askers beyond their
-// time-outs. (Asks that have no time-out and no deadline do so with all actors.)
+// time-outs, and one that calls runtime.Goexit ends their goroutine. Actors with a bounded or priority mailbox are
+// always handed over to.
 func (p *Props) WithNonBlocking() *Props { q := *p; q.nonBlocking = true; return &q }
 
 // WithScope makes the actors on another node, which is asked for one of the class of [Props.WithClass]. They are

@@ -195,8 +195,10 @@ func (r *Ref) child(name string, uid int32) *Ref {
 		}
 		return nil
 	}
-	if r == sys.tempDir && uid == 0 {
-		return sys.temp(name)
+	if r == sys.tempDir {
+		if k := sys.temp(name); k != nil && (uid == 0 || uid == k.uid) {
+			return k
+		}
 	}
 	return nil
 }

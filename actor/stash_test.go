@@ -256,3 +256,25 @@ func TestUnstashMany(t *testing.T) {
 		t.Errorf("it took %v", d)
 	}
 }
+
+// A message that was taken out of a special mailbox, and not handled before the actor was suspended, goes back behind what
+// was stashed before it.
+func TestPushFrontBeforeWhatWasTaken(t *testing.T) {
+	for name, box := range map[string]messageQueue{"bounded": &boundedQueue{limit: 9}, "priority": &priorityQueue{priority: func(any) int { return 0 }}} {
+		c := &cell{status: special, box: box}
+		box.push(envelope{msg: 3}, 0, false)
+		box.push(envelope{msg: 4}, 0, false)
+		if !c.refillLocked() {
+			t.Fatal("nothing was taken")
+		}
+		c.pushFront([]envelope{{msg: 1}, {msg: 2}})
+		if n := c.depth(); n != 4 {
+			t.Errorf("%s: depth %d", name, n)
+		}
+		for want := 1; want <= 4; want++ {
+			if !c.refillLocked() || c.out[0].msg != want {
+				t.Errorf("%s: %v, not %d", name, c.out, want)
+			}
+		}
+	}
+}

@@ -80,6 +80,14 @@ type childStats struct {
 	window   time.Time // when the present window began
 }
 
+// mayRestart counts a failure of a child. The parent calls it.
+func (c *cell) mayRestart(st *Strategy, now time.Time) bool {
+	if c.stats == nil {
+		c.stats = &childStats{}
+	}
+	return c.stats.mayRestart(st, now)
+}
+
 // mayRestart counts a failure and reports whether the child may be restarted
 // (Akka.NET: ChildRestartStats.RequestRestartPermission).
 func (s *childStats) mayRestart(st *Strategy, now time.Time) bool {
@@ -149,7 +157,7 @@ func (s *Strategy) process(c *cell, child *cell, cause error, restart bool) {
 	kids := c.children()
 	now := c.ref.sys.now()
 	if !s.AllForOne {
-		if restart && child.stats.mayRestart(s, now) {
+		if restart && child.mayRestart(s, now) {
 			child.ref.tellSystem(&sysMsg{kind: sysRecreate, cause: cause})
 			return
 		}
@@ -159,7 +167,7 @@ func (s *Strategy) process(c *cell, child *cell, cause error, restart bool) {
 	}
 	all := kids.all()
 	for _, k := range all {
-		if restart && !k.stats.mayRestart(s, now) {
+		if restart && !k.mayRestart(s, now) {
 			restart = false
 			s.giveUp(k, true)
 		}

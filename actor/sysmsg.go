@@ -1,5 +1,7 @@
 package actor
 
+import "slices"
+
 // sysKind says what a system message asks for. The names are Akka.NET's (Akka.Dispatch.SysMsg).
 type sysKind uint8
 
@@ -87,24 +89,28 @@ func (c *cell) system(m *sysMsg) {
 		return
 	}
 	c.systemNow(m)
-	for c.state != stopped && c.ext != nil && len(c.ext.heldBack) > 0 {
-		state := c.sysState()
-		if state >= before {
+	for c.state != stopped {
+		m := c.takeHeldBack()
+		if m == nil {
 			return
 		}
-		before = state
-		held := c.ext.heldBack
-		c.ext.heldBack = nil
-		for i, m := range held {
-			c.system(m)
-			if c.state == stopped {
-				for _, m := range held[i+1:] {
-					c.ref.sys.deadSystemMessage(&c.ref, m)
-				}
-				return
-			}
+		c.systemNow(m)
+	}
+}
+
+// takeHeldBack is the first of those held back that may go on now. The others stay, whatever becomes of this one.
+func (c *cell) takeHeldBack() *sysMsg {
+	if c.ext == nil {
+		return nil
+	}
+	state := c.sysState()
+	for i, m := range c.ext.heldBack {
+		if !m.kind.holdsBack(state) {
+			c.ext.heldBack = slices.Delete(c.ext.heldBack, i, i+1)
+			return m
 		}
 	}
+	return nil
 }
 
 func (c *cell) systemNow(m *sysMsg) {

@@ -39,8 +39,9 @@ type association struct {
 
 // systemIn is a system message that has come, with its receiver.
 type systemIn struct {
-	to *actor.Ref
-	m  actor.SystemMessage
+	to   *actor.Ref
+	m    actor.SystemMessage
+	bare bool // the receiver's path came without a uid
 }
 
 type action = assoc.Action[message, systemIn]
@@ -48,7 +49,7 @@ type action = assoc.Action[message, systemIn]
 func newAssociation(r *Remoting, addr actor.Address) *association {
 	return &association{
 		r: r, addr: addr, name: addr.String(), next: assoc.Never,
-		state: assoc.NewRemote[message, systemIn](&r.set, r.now()),
+		state: assoc.NewRemote[message, systemIn](&r.low, r.now()),
 		conns: make(map[assoc.ConnID]*conn), dials: make(map[assoc.ConnID]context.CancelFunc),
 	}
 }
@@ -226,7 +227,7 @@ func (a *association) dial(x *action) {
 			})
 			return
 		}
-		c := a.r.newConn(nc, assoc.Dialer, assoc.NewDialer(&a.r.set, a.name, uid, refuse))
+		c := a.r.newConn(nc, assoc.Dialer, assoc.NewDialer(&a.r.low, a.name, uid, refuse))
 		a.mu.Lock()
 		if a.dials[id] == nil { // not wanted any more
 			a.mu.Unlock()

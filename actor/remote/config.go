@@ -1,18 +1,21 @@
 package remote
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
+	"net"
 	"strconv"
 
 	"github.com/actua/actua/actor"
-	"github.com/actua/actua/actor/internal/assoc"
 	"github.com/actua/actua/actor/serial"
 )
 
-// Config is how a system is connected to others. The zero value listens on all addresses at port 2552, as Akka.NET does;
-// set Host (or PublicHost), since others are told that name.
+// Config is how a system is connected to others. The zero value listens on all addresses at port 2552, as Akka.NET does,
+// and like that tells others that it is at 0.0.0.0, where they cannot reach it: set Settings.Hostname or
+// Settings.PublicHostname.
 type Config struct {
-	// Settings are those with Akka.NET's names; nil is DefaultSettings.
+	// Settings are those with Akka.NET's names; nil is DefaultSettings. They are copied when the system starts.
 	Settings *Settings
 
 	// Registry has the serializers and the types that may cross; nil is serial.NewRegistry().
@@ -28,14 +31,33 @@ type Config struct {
 	// Logger gets what remoting has to say; nil is the system's.
 	Logger *slog.Logger
 
-	transport transport // nil: TCP, with TLS if the settings say so
+	// Dial makes the connections to other nodes, and Listen takes theirs; nil is TCP. TLS, if the settings want it, is put
+	// on top. Dial has to give up when ctx ends. Addresses are "host:port", IPv6 hosts in brackets, the network is "tcp".
+	// Package remotetest has networks and faults for tests to put here.
+	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
+	Listen func(ctx context.Context, network, address string) (net.Listener, error)
+
+	transport transport // of this package's tests
 }
 
-// Settings are the settings of remoting, by Akka.NET's names.
-type Settings = assoc.Settings
-
-// DefaultSettings are Akka.NET's.
-func DefaultSettings() Settings { return assoc.DefaultSettings() }
+// Check reports the first field that cannot work, by its name.
+func (c *Config) Check() error {
+	if c.SendLimit < 0 {
+		return fmt.Errorf("SendLimit is %d bytes: it must not be negative", c.SendLimit)
+	}
+	for name, f := range c.Deployable {
+		if name == "" || f == nil {
+			return fmt.Errorf("class %q of Deployable: it needs a name and a function", name)
+		}
+	}
+	if c.Settings == nil {
+		return nil
+	}
+	if err := c.Settings.Check(); err != nil {
+		return fmt.Errorf("Settings.%w", err)
+	}
+	return nil
+}
 
 const defaultSendLimit = 16 << 20
 

@@ -17,10 +17,11 @@ import (
 // conn is one connection to another node. Its out side is here, its in side in inbound.go; what both decide by is
 // the assoc.Conn.
 type conn struct {
-	r    *Remoting
-	nc   net.Conn
-	raw  syscall.RawConn // nil where bytes can only be written through nc: TLS
-	role assoc.Role
+	r     *Remoting
+	nc    net.Conn
+	raw   syscall.RawConn // nil where bytes can only be written through nc: TLS
+	eager tryWriter       // not nil where nc writes without waiting itself
+	role  assoc.Role
 
 	// The protocol, under pmu. acts is scratch.
 	pmu   sync.Mutex
@@ -53,6 +54,11 @@ var (
 	errFull   = errors.New("too much waits to be sent")
 )
 
+// tryWriter is a connection that writes what it can without waiting: those in memory do.
+type tryWriter interface {
+	TryWrite(p []byte) (int, error)
+}
+
 // tooLargeError is a message that does not fit into a frame.
 type tooLargeError struct{ size, limit int }
 
@@ -65,8 +71,11 @@ func (r *Remoting) newConn(nc net.Conn, role assoc.Role, proto *assoc.Conn) *con
 	c.enc.framing = r.framing
 	c.enc.exchange = r.exchange()
 	c.idle.L = &c.mu
-	if t, ok := nc.(*net.TCPConn); ok {
+	switch t := nc.(type) {
+	case *net.TCPConn:
 		c.raw, _ = t.SyscallConn()
+	case tryWriter:
+		c.eager = t
 	}
 	c.in.init(c)
 	return c
@@ -148,7 +157,7 @@ func (c *conn) Flush() {
 		return
 	}
 	c.writing = true
-	if c.raw == nil {
+	if c.raw == nil && c.eager == nil {
 		c.mu.Unlock()
 		go c.write(nil)
 		return
@@ -205,6 +214,10 @@ func (c *conn) fail(err error) {
 
 // try writes what the socket takes without waiting.
 func (c *conn) try(buf []byte) (rest []byte, err error) {
+	if c.eager != nil {
+		n, err := c.eager.TryWrite(buf)
+		return buf[n:], err
+	}
 	werr := c.raw.Write(func(fd uintptr) bool {
 		for len(buf) > 0 {
 			n, e := writeFD(fd, buf)
@@ -228,6 +241,15 @@ func (c *conn) try(buf []byte) (rest []byte, err error) {
 		err = werr
 	}
 	return buf, err
+}
+
+// readNow reads what is there. It reports false where that is nothing, or anything but bytes.
+func (c *conn) readNow(b []byte) (n int, ok bool) {
+	err := c.raw.Read(func(fd uintptr) bool {
+		n, ok = readFD(fd, b)
+		return true
+	})
+	return n, ok && err == nil
 }
 
 // write is the goroutine that waits for the socket. It ends when there is nothing left.

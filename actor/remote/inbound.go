@@ -1,10 +1,12 @@
 package remote
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -36,6 +38,7 @@ type inbound struct {
 	senders    map[string]*actor.Ref
 	wanted     atomic.Bool  // to attach
 	batch      *actor.Batch // while attaching
+	patience   int          // of read
 	direct     bool         // payloads go straight to handlePayload
 	over       atomic.Bool  // nothing is handled any more
 
@@ -46,6 +49,7 @@ type inbound struct {
 
 func (in *inbound) init(c *conn) {
 	in.c = c
+	in.patience = minPatience
 	in.buf = make([]byte, readBuffer)
 	in.exchange = c.r.exchange()
 	in.recipients, in.senders = make(map[string]*actor.Ref), make(map[string]*actor.Ref)
@@ -57,7 +61,7 @@ func (c *conn) Fill(b *actor.Batch) bool {
 	in := &c.in
 	in.waitResumed()
 	in.attach(b)
-	n, err := c.nc.Read(in.buf[in.end:])
+	n, err := in.read(in.buf[in.end:])
 	in.end += n
 	if n > 0 && !in.over.Load() {
 		in.frames(b)
@@ -71,6 +75,33 @@ func (c *conn) Fill(b *actor.Batch) bool {
 	}
 	return true
 }
+
+// read waits for bytes. Where they have come soon lately, it looks for them for some microseconds before it sleeps: to
+// be woken takes longer.
+func (in *inbound) read(b []byte) (int, error) {
+	c := in.c
+	if c.raw == nil {
+		return c.nc.Read(b)
+	}
+	for i := range in.patience {
+		n, ok := c.readNow(b)
+		if ok {
+			in.patience = min(2*in.patience, maxPatience)
+			return n, nil
+		}
+		if i%8 == 7 {
+			runtime.Gosched()
+		}
+	}
+	in.patience = max(in.patience/2, minPatience)
+	return c.nc.Read(b)
+}
+
+// How often a reader looks for bytes before it sleeps; a look takes about half a microsecond.
+const (
+	minPatience = 2
+	maxPatience = 64
+)
 
 // attach gives the protocol its reader, if that is wanted: only the reader itself does, so that what was held is handled
 // before what comes next.
@@ -114,8 +145,8 @@ func (in *inbound) frames(b *actor.Batch) {
 			c.event(c.proto.Undecodable)
 			return
 		}
-		if size == 0 || size > in.end-in.start {
-			in.makeRoom(size)
+		if size == 0 {
+			in.makeRoom(in.frameSize())
 			return
 		}
 		in.start += size
@@ -123,6 +154,16 @@ func (in *inbound) frames(b *actor.Batch) {
 			in.frame(body, b)
 		}
 	}
+}
+
+// frameSize is the size of the frame that has begun, 0 while its header is not there.
+func (in *inbound) frameSize() int {
+	rest := in.buf[in.start:in.end]
+	if len(rest) < akkapb.HeaderSize {
+		return 0
+	}
+	n, _ := in.c.r.framing.Length(rest) // which Next has found right
+	return akkapb.HeaderSize + n
 }
 
 // makeRoom moves what has been read of a frame to the front, and makes room for all of it.
@@ -221,7 +262,7 @@ func (in *inbound) payload(p []byte, b *actor.Batch) {
 			in.refuse("a bad system message", err)
 			return
 		}
-		a.received(c, assoc.SeqNo(e.Seq), systemIn{to, system})
+		a.received(c, assoc.SeqNo(e.Seq), systemIn{to, system, bytes.IndexByte(e.Recipient, '#') < 0})
 		return
 	}
 	if err != nil {

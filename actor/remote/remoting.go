@@ -25,6 +25,7 @@ import (
 type Remoting struct {
 	cfg       Config
 	set       Settings
+	low       assoc.Settings // the same, for what decides
 	port      *actor.Port
 	sys       *actor.System
 	log       *slog.Logger
@@ -63,9 +64,10 @@ func (r *Remoting) Start(p *actor.Port) error {
 	if r.set = DefaultSettings(); r.cfg.Settings != nil {
 		r.set = *r.cfg.Settings
 	}
-	if err := r.set.Check(); err != nil {
+	if err := r.cfg.Check(); err != nil {
 		return fmt.Errorf("remote: %w", err)
 	}
+	r.low = r.set.assoc()
 	if r.cfg.SendLimit <= 0 {
 		r.cfg.SendLimit = defaultSendLimit
 	}
@@ -82,7 +84,7 @@ func (r *Remoting) Start(p *actor.Port) error {
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	if r.transport = r.cfg.transport; r.transport == nil {
 		var err error
-		if r.transport, err = newTransport(&r.set); err != nil {
+		if r.transport, err = newTransportOver(&r.set, r.cfg.Dial, r.cfg.Listen); err != nil {
 			return fmt.Errorf("remote: %w", err)
 		}
 	}
@@ -143,6 +145,9 @@ func (r *Remoting) accept() {
 				return
 			}
 			r.log.Warn("a connection could not be accepted", slog.Any("error", err))
+			if failed := (*handshakeError)(nil); errors.As(err, &failed) {
+				continue // that one only
+			}
 			select {
 			case <-r.ctx.Done():
 				return
@@ -150,7 +155,7 @@ func (r *Remoting) accept() {
 			}
 			continue
 		}
-		r.run(r.newConn(nc, assoc.Listener, assoc.NewListener(&r.set)))
+		r.run(r.newConn(nc, assoc.Listener, assoc.NewListener(&r.low)))
 	}
 }
 
@@ -401,8 +406,10 @@ func (r *Remoting) logLost(a *association, m *message, err error) {
 // deadLetter gives up a message.
 func (r *Remoting) deadLetter(m *message) {
 	if m.body == nil {
-		r.port.DeadSystemMessage(m.to, m.system)
+		r.deadSystem(m.to, m.system)
 		return
 	}
-	r.port.DeadLetter(m.to, m.body, m.sender)
+	if !isHeartbeat(m.body) { // the next one comes
+		r.port.DeadLetter(m.to, m.body, m.sender)
+	}
 }

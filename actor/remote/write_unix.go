@@ -17,3 +17,8 @@ func writeFD(fd uintptr, b []byte) (int, error) {
 }
 
 func again(err error) bool { return errors.Is(err, syscall.EAGAIN) }
+
+func readFD(fd uintptr, b []byte) (n int, ok bool) {
+	n, err := syscall.Read(int(fd), b)
+	return n, err == nil && n > 0
+}

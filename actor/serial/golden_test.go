@@ -2,6 +2,7 @@ package serial_test
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,5 +105,59 @@ func TestRecordedValues(t *testing.T) {
 	}
 	for name := range want {
 		t.Errorf("%s has not been recorded", name)
+	}
+}
+
+// TestOldForms reads the recorded messages as .NET Framework and Akka.NET 1.4 write them, with the assembly mscorlib, and
+// writes them in this form (the Option Mscorlib).
+func TestOldForms(t *testing.T) {
+	r, old := register(t, serial.Options{}), register(t, serial.Options{Mscorlib: true})
+	toOld := func(s string) string { return strings.ReplaceAll(s, "System.Private.CoreLib", "mscorlib") }
+	n := 0
+	for _, g := range goldens(t) {
+		if g.SerializerID != 1 && g.SerializerID != 17 || g.Name == "guid" {
+			continue
+		}
+		n++
+		want, err := r.Decode(g.SerializerID, []byte(g.Manifest), g.bytes, exchange(r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifest, body := toOld(g.Manifest), toOld(string(g.bytes))
+		got, err := r.Decode(g.SerializerID, []byte(manifest), []byte(body), exchange(r))
+		if err != nil {
+			t.Errorf("%s: %v", g.Name, err)
+			continue
+		}
+		if text, ok := got.(serial.JObject); ok && string(text) == body {
+			continue
+		}
+		if !reflect.DeepEqual(got, want) && g.Name != "json numbers" { // a zone is a pointer
+			t.Errorf("%s: %#v", g.Name, got)
+		}
+		if id, m, b := encode(t, old, got); id != g.SerializerID || m != manifest || b != body {
+			t.Errorf("%s: %d %q %q", g.Name, id, m, b)
+		}
+	}
+	if n < 25 {
+		t.Errorf("only %d messages", n)
+	}
+}
+
+// TestSizeHint: what is known exactly is exact.
+func TestSizeHint(t *testing.T) {
+	r := register(t, serial.Options{})
+	for _, msg := range []any{"", "größe", []byte{1, 2}, int32(1), int64(1), 1, actor.Kill{}, serial.Terminate{}} {
+		if _, _, body := encode(t, r, msg); len(body) != serial.SizeHint(msg) {
+			t.Errorf("%#v: %d, has %d", msg, serial.SizeHint(msg), len(body))
+		}
+	}
+	if serial.SizeHint(Reading{}) <= 0 {
+		t.Error("nothing")
+	}
+	for _, msg := range []any{(*Order)(nil), []string(nil), map[string]int32(nil), actor.Address{}, actor.Path{}} {
+		if out, _, _, err := r.Append([]byte("a"), msg, exchange(r)); err == nil || string(out) != "a" {
+			t.Errorf("nil %T is written: %q", msg, out)
+		}
 	}
 }

@@ -1,5 +1,7 @@
 package serial
 
+import "fmt"
+
 // jsonSerializer is serializer 1: Newtonsoft.Json with Akka.NET's settings.
 type jsonSerializer struct{ types *jsonTypes }
 
@@ -14,7 +16,9 @@ func (s *jsonSerializer) Append(dst []byte, msg any, x *Exchange) ([]byte, error
 	x.out = nil // should it be needed while it is in use
 	*w = jsonWriter{buf: dst, x: x, types: s.types, limit: len(dst) + x.maxSize(), seen: w.seen[:0], held: w.held[:0]}
 	w.any(msg)
-	w.ok()
+	if w.ok() && string(w.buf[len(dst):]) == "null" {
+		w.fail(fmt.Errorf("serial: a %T that is nil is no message", msg))
+	}
 	out, err := w.buf, w.err
 	clear(w.seen)
 	clear(w.held)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -437,5 +438,96 @@ func TestJSONNumbers(t *testing.T) {
 		if got := decode(t, r, 1, "", body).(Numbers).T; got != d/100*100 {
 			t.Errorf("%v became %v", d, got)
 		}
+	}
+}
+
+// TestJSONBoxes: structs that Go keeps in an any in its own ways.
+func TestJSONBoxes(t *testing.T) {
+	type One struct{ P *Inner }
+	type OneAndNothing struct {
+		_ [0]int32
+		P *Inner
+		_ struct{}
+	}
+	type Map struct{ M map[string]int32 }
+	type Empty struct{}
+	type Nested struct{ O One }
+	type Small struct{ B bool }
+	type Slice struct{ S []int32 }
+	r := serial.NewRegistry(serial.Options{})
+	serial.RegisterJSON[One](r, "One, A")
+	serial.RegisterJSON[OneAndNothing](r, "OneAndNothing, A")
+	serial.RegisterJSON[Map](r, "Map, A")
+	serial.RegisterJSON[Empty](r, "Empty, A")
+	serial.RegisterJSON[Nested](r, "Nested, A")
+	serial.RegisterJSON[*Small](r, "Small, A")
+	serial.RegisterJSON[Slice](r, "Slice, A")
+	serial.RegisterJSON[Inner](r, "Inner, A")
+	one := &Inner{1}
+	for _, msg := range []any{
+		One{one}, One{}, OneAndNothing{P: one}, OneAndNothing{}, Map{map[string]int32{"a": 1}}, Map{}, Empty{}, Nested{One{one}}, &Small{true}, Slice{[]int32{1}}, Slice{},
+		[]One{{one}, {}}, []any{One{one}, &Small{}, Nested{}}, map[string]any{"a": One{one}}, map[string]One{"b": {one}},
+	} {
+		for range 3 {
+			id, _, body := encode(t, r, msg)
+			got := decode(t, r, id, "", body)
+			runtime.GC()
+			if !reflect.DeepEqual(got, msg) {
+				t.Errorf("%#v became %#v (%s)", msg, got, body)
+			}
+		}
+	}
+}
+
+// TestJSONRegistered: collections that stand alone, classes kept as text, paths with quotes in them, fields that
+// are surrogates.
+func TestJSONRegistered(t *testing.T) {
+	type Names []string
+	type Holder struct {
+		Path   actor.Path
+		Nobody serial.Nobody
+		Where  actor.Address
+		ByEnum map[DayOfWeek]bool
+		Text   serial.JArray
+		Map    map[string]string
+		Again  map[string]string
+	}
+	r := serial.NewRegistry(serial.Options{})
+	serial.RegisterCollection[map[int64][]string](r)
+	serial.RegisterCollection[Names](r)
+	serial.RegisterJSONText(r, "Shop.Blob, Shop")
+	serial.RegisterJSON[Holder](r, "H, A")
+	serial.RegisterEnum(r, "System.DayOfWeek, System.Private.CoreLib", map[string]DayOfWeek{"Monday": 1})
+	quoted, err := actor.ParsePath(`akka.tcp://S@h:1/user/a"b\ü`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := map[string]string{"a": "b"}
+	for _, msg := range []any{
+		map[int64][]string{-5: {"a"}, 7: nil}, Names{"x"}, serial.JObject(`{"$id":"1","$type":"Shop.Blob, Shop, Version=1.0.0.0","A":[{"$":"I1"}]}`), quoted,
+		Holder{Path: quoted, Where: quoted.Address(), ByEnum: map[DayOfWeek]bool{1: true}, Text: "[1]", Map: m, Again: m}, DayOfWeek(3), []DayOfWeek{1},
+	} {
+		id, _, body := encode(t, r, msg)
+		got := decode(t, r, id, "", body)
+		if d, ok := msg.(DayOfWeek); ok {
+			msg = int64(d) // a number, as from an enumeration of .NET
+		}
+		if !reflect.DeepEqual(got, msg) {
+			t.Errorf("%#v became %#v (%s)", msg, got, body)
+		}
+	}
+	if h := decode(t, r, 1, "", `{"$type":"H, A","ByEnum":{"Monday":true},"Map":{"$id":"5","a":"b"},"Again":{"$ref":"5"}}`).(Holder); !h.ByEnum[1] || h.Again["a"] != "b" {
+		t.Errorf("%#v", h)
+	}
+	var v struct{ A int }
+	if err := serial.JObject(`{"A":5}`).Unmarshal(&v); err != nil || v.A != 5 {
+		t.Errorf("%v, %v", v, err)
+	}
+	var a []int
+	if err := serial.JArray(`[5]`).Unmarshal(&a); err != nil || len(a) != 1 {
+		t.Errorf("%v, %v", a, err)
+	}
+	if r.ByID(1) == nil || r.ByID(99) != nil {
+		t.Error("ByID")
 	}
 }

@@ -93,26 +93,15 @@ func (j *jsonTypes) add(t reflect.Type, o options) (*jsonType, error) {
 	if err != nil {
 		return nil, err
 	}
+	// An any of a zero value points to it, unless it holds the value itself: then it is a nil pointer.
 	zero := reflect.Zero(t).Interface()
-	jt := &jsonType{t: t, c: c, direct: direct(t), typ: (*eface)(unsafe.Pointer(&zero)).typ}
+	e := (*eface)(unsafe.Pointer(&zero))
+	jt := &jsonType{t: t, c: c, direct: e.data == nil, typ: e.typ}
 	if p, ok := c.(*pointerCodec); ok {
 		jt.elem = p.c
 	}
 	j.byGo[t] = jt
 	return jt, nil
-}
-
-// direct reports whether an any holds a value of t in place of a pointer to it.
-func direct(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
-		return true
-	case reflect.Struct:
-		return t.NumField() == 1 && direct(t.Field(0).Type)
-	case reflect.Array:
-		return t.Len() == 1 && direct(t.Elem())
-	}
-	return false
 }
 
 // leaves are the Go types that .NET knows by itself.

@@ -255,6 +255,23 @@ func (r *Registry) Append(dst []byte, msg any, x *Exchange) (out []byte, id int3
 	return out, id, manifest, nil
 }
 
+// SizeHint is about how many bytes a message will have, exactly for strings, bytes and integers: what to make room for.
+func SizeHint(msg any) int {
+	switch v := msg.(type) {
+	case string:
+		return len(v)
+	case []byte:
+		return len(v)
+	case int32:
+		return 4
+	case int64, int:
+		return 8
+	case actor.PoisonPill, actor.Kill, Heartbeat, Suspend, Terminate:
+		return 0
+	}
+	return 120 // most are below 128, the next length of a length
+}
+
 // appendUser calls a serializer that is not ours: it may panic.
 func appendUser(dst []byte, s Serializer, msg any, x *Exchange) (out []byte, id int32, manifest string, err error) {
 	id = s.ID()

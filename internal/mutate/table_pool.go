@@ -37,7 +37,7 @@ func init() {
 		},
 		{
 			name: "a worker with more to do wakes nobody", pkg: actors, cases: `^TestPoolTurnedWakes$`,
-			edits: []edit{{workersF, "		if more && p.idlers.Load() > 0 && p.spinning.Load() == 0 {", "		if false {"}},
+			edits: []edit{{workersF, "		if more && p.idlers.Load() > 0 && p.spinning.Load() == 0 {", "		if more && false {"}},
 		},
 		{
 			name: "a given-away turn's cell is dropped", pkg: actors, cases: `^TestPool(TurnedAfterLoss|BlockedActor/1_workers)$`, atLeast: 1,

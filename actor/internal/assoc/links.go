@@ -1,6 +1,9 @@
 package assoc
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Associated tells that the dial id is through its handshake, with a peer of this UID.
 func (r *Remote[Out, In]) Associated(now time.Duration, id ConnID, uid UID, acts []Action[Out, In]) []Action[Out, In] {
@@ -207,15 +210,31 @@ func (r *Remote[Out, In]) adopt(now time.Duration, uid UID, acts []Action[Out, I
 // take makes a connection that is read already the one to write on.
 func (r *Remote[Out, In]) take(now time.Duration, id ConnID, acts []Action[Out, In]) []Action[Out, In] {
 	r.state, r.writer, r.gateUntil, r.gateDrops, r.written = StateActive, id, Never, false, BeforeFirst
+	from := len(acts)
 	acts = r.resend(now, true, acts)
-	for _, m := range r.pending {
-		acts = append(acts, Action[Out, In]{Do: Write, Conn: id, Seq: Unsequenced, Out: m})
-	}
+	acts = r.writePending(id, from, acts)
 	clear(r.pending)
 	if r.pending = r.pending[:0]; cap(r.pending) > 1024 {
 		r.pending = nil // a burst need not be paid for ever
 	}
 	return acts
+}
+
+// writePending writes the ordinary messages that waited, each behind the system messages that came before it: those are in acts
+// from a place on. A watch of an actor that has just been asked for must not arrive before it is there.
+func (r *Remote[Out, In]) writePending(id ConnID, from int, acts []Action[Out, In]) []Action[Out, In] {
+	if len(r.pending) == 0 {
+		return acts
+	}
+	system := slices.Clone(acts[from:])
+	acts = acts[:from]
+	for i := range r.pending {
+		for len(system) > 0 && !r.pending[i].after.Before(system[0].Seq) {
+			acts, system = append(acts, system[0]), system[1:]
+		}
+		acts = append(acts, Action[Out, In]{Do: Write, Conn: id, Seq: Unsequenced, Out: r.pending[i].m})
+	}
+	return append(acts, system...)
 }
 
 // activate gives a new connection a reader and writes on it.

@@ -26,7 +26,7 @@ type Remote[Out, In any] struct {
 	gateUntil time.Duration
 	gateDrops bool // system messages too are dead letters while gated
 
-	pending []Out // ordinary messages that wait for the dial
+	pending []waiting[Out] // ordinary messages that wait for the dial
 	out     AckedSendBuffer[Out]
 	seq     SeqNo // of the last system message
 	written SeqNo // the highest number written on the present connection
@@ -42,6 +42,12 @@ type Remote[Out, In any] struct {
 
 	deliver []In    // scratch
 	nacks   []SeqNo // scratch
+}
+
+// waiting is an ordinary message that waits for a connection.
+type waiting[Out any] struct {
+	m     Out
+	after SeqNo // the last system message before it
 }
 
 // NewRemote makes the state of an address of which nothing is known. It keeps set, which must not change any more.
@@ -115,7 +121,7 @@ func (r *Remote[Out, In]) Send(now time.Duration, m Out, acts []Action[Out, In])
 	if len(r.pending) >= r.set.PendingSendLimit {
 		return append(acts, Action[Out, In]{Do: DeadLetter, Why: WhyOverflow, Out: m})
 	}
-	r.pending = append(r.pending, m)
+	r.pending = append(r.pending, waiting[Out]{m, r.seq})
 	return r.dial(acts)
 }
 
@@ -303,8 +309,8 @@ func (r *Remote[Out, In]) dropSystem(why Why, acts []Action[Out, In]) []Action[O
 
 // dropPending gives up all ordinary messages that wait for a connection.
 func (r *Remote[Out, In]) dropPending(why Why, acts []Action[Out, In]) []Action[Out, In] {
-	for _, m := range r.pending {
-		acts = append(acts, Action[Out, In]{Do: DeadLetter, Why: why, Out: m})
+	for i := range r.pending {
+		acts = append(acts, Action[Out, In]{Do: DeadLetter, Why: why, Out: r.pending[i].m})
 	}
 	clear(r.pending)
 	r.pending = r.pending[:0]
