@@ -9,11 +9,12 @@ import (
 // children are the children of a cell. A nil *children has none. The names are reserved under mu,
 // since guardians get children from any goroutine; all else belongs to the goroutine that runs the cell.
 type children struct {
-	mu     sync.Mutex
-	byName map[string]*cell
-	names  uint64 // automatic names given so far
-	born   uint32 // children so far
-	ended  bool   // no more children: the cell is stopping, or has stopped
+	mu       sync.Mutex
+	byName   map[string]*cell
+	reserved map[string]struct{} // names of children that another node is being asked for
+	names    uint64              // automatic names given so far
+	born     uint32              // children so far
+	ended    bool                // no more children: the cell is stopping, or has stopped
 
 	wait  waitFor
 	cause error
@@ -43,6 +44,25 @@ func (c *cell) makeChildren() *children {
 	k := &children{byName: make(map[string]*cell)}
 	c.kids.Store(k)
 	return k
+}
+
+// taken reports whether a name is in use. The lock is held, here and in the next two.
+func (k *children) taken(name string) bool {
+	_, reserved := k.reserved[name]
+	return reserved || k.byName[name] != nil
+}
+
+func (k *children) reserve(name string) {
+	if k.reserved == nil {
+		k.reserved = make(map[string]struct{})
+	}
+	k.reserved[name] = struct{}{}
+}
+
+func (k *children) add(name string, child *cell) {
+	child.born = k.born
+	k.born++
+	k.byName[name] = child
 }
 
 // waiting reports whether a restart waits for children to stop.

@@ -202,44 +202,43 @@ func (c *cell) spawn(p *Props, name string, w *worker) (*Ref, error) {
 	case name == "":
 		name = autoName(kids.names)
 		kids.names++
-	case kids.byName[name] != nil:
+	case kids.taken(name):
 		kids.mu.Unlock()
 		return nil, fmt.Errorf("actor: spawn %q below %s: %w", name, c.ref.path, ErrNameNotUnique)
 	}
-	elsewhere := !p.scope.IsZero() && p.scope != sys.wireAddr
-	var k *cell
-	if elsewhere {
-		var err error
-		if k, err = c.deploy(p, name); err != nil {
-			kids.mu.Unlock()
-			return nil, err
-		}
-	} else {
-		k = newCell(sys, &c.ref, c.childPath(name), newUID(), p)
+	if !p.scope.IsZero() && p.scope != sys.wireAddr {
+		kids.reserve(name)
+		kids.mu.Unlock()
+		return c.deploy(p, name)
 	}
-	k.born = kids.born
-	kids.born++
-	kids.byName[name] = k
+	k := newCell(sys, &c.ref, c.childPath(name), newUID(), p)
+	kids.add(name, k)
 	kids.mu.Unlock()
-	if !elsewhere {
-		k.startOn(w)
-	}
+	k.startOn(w)
 	return &k.ref, nil
 }
 
-// deploy has another node make a child, and returns what stands for it here. The lock of the children is held.
-func (c *cell) deploy(p *Props, name string) (*cell, error) {
-	sys, path := c.ref.sys, c.childPath(name)
-	if sys.provider == nil {
-		return nil, fmt.Errorf("actor: spawn %s on %s: the system has no remoting", path, p.scope)
+// deploy has another node make a child, whose name is reserved, and returns what stands for it here.
+func (c *cell) deploy(p *Props, name string) (*Ref, error) {
+	sys, path, kids := c.ref.sys, c.childPath(name), c.children()
+	r, err := (*Ref)(nil), fmt.Errorf("the system has no remoting")
+	if sys.provider != nil {
+		r, err = sys.provider.Deploy(p, &c.ref, path, newUID())
 	}
-	r, err := sys.provider.Deploy(p, &c.ref, path, newUID())
-	if err != nil {
+	kids.mu.Lock()
+	defer kids.mu.Unlock()
+	delete(kids.reserved, name)
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("actor: spawn %s on %s: %w", path, p.scope, err)
+	case kids.ended:
+		r.stop()
+		return nil, fmt.Errorf("actor: spawn %s on %s: %w", path, p.scope, ErrStopping)
 	}
 	k := &cell{props: p, parent: &c.ref}
 	k.ref.t, k.ref.sys, k.ref.path, k.ref.uid = r.t, sys, r.path, r.uid
-	return k, nil
+	kids.add(name, k)
+	return &k.ref, nil
 }
 
 // childPath keeps path and name in one string.

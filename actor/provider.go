@@ -24,7 +24,7 @@ type Provider interface {
 	Local(elements string, uid int32) *Ref
 
 	// Deploy asks the node of p's scope for an actor, which becomes a child of parent, and returns its Ref.
-	// path is where it would be here. It is called with a lock of parent's held, and must not wait.
+	// path is where it would be here. It must not wait.
 	Deploy(p *Props, parent *Ref, path string, uid int32) (*Ref, error)
 
 	// Stop ends what needs the system's own actors still, when all of /user have ended. ctx ends when the system
@@ -152,6 +152,13 @@ func (p *Port) TellSystem(to *Ref, m SystemMessage) {
 		kind: kinds[m.Kind], ref: m.Ref, other: m.Watcher, cause: m.Cause, uid: m.UID,
 		existed: m.ExistenceConfirmed, addressEnd: m.AddressTerminated,
 	})
+}
+
+// Known reports whether there is, or was, somebody behind r: false for what Local returns of a path that leads to
+// nobody.
+func (p *Port) Known(r *Ref) bool {
+	_, absent := r.t.(absent)
+	return !absent
 }
 
 // DeadLetter publishes a message that cannot be delivered, and says why in the log's words.

@@ -309,10 +309,3 @@ func (a *association) done() bool {
 	defer a.mu.Unlock()
 	return a.state.Done(a.r.now())
 }
-
-// uid is the incarnation that is or was last connected.
-func (a *association) uid() (assoc.UID, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.state.UID()
-}

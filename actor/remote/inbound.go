@@ -290,7 +290,9 @@ func (in *inbound) recipient(path []byte) (*actor.Ref, error) {
 	if err != nil {
 		return nil, err
 	}
-	remember(in.recipients, path, r)
+	if in.c.r.port.Known(r) { // somebody who is not there may come yet
+		remember(in.recipients, path, r)
+	}
 	return r, nil
 }
 

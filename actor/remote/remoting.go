@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/actua/actua/actor"
@@ -47,7 +46,6 @@ type Remoting struct {
 	associations map[actor.Address]*association
 	conns        map[*conn]struct{}
 	stopping     bool
-	refused      atomic.Int64
 }
 
 // New makes remoting for one system, for actor.Config.Provider.
@@ -275,6 +273,7 @@ func (r *Remoting) Deploy(p *actor.Props, parent *actor.Ref, path string, uid in
 // Stop ends the associations in order.
 func (r *Remoting) Stop(ctx context.Context) {
 	r.daemon.stop(ctx)
+	r.watcher.stop()
 	r.mu.Lock()
 	r.stopping = true
 	r.mu.Unlock()

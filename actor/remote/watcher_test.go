@@ -26,7 +26,6 @@ type watchWorld struct {
 
 	mu  sync.Mutex
 	cut map[string]bool // by system
-	all []*wire
 }
 
 // wire is a TCP connection from one system to another. Once pulled it takes bytes and brings none.

@@ -172,7 +172,7 @@ func TestTwoNodes(t *testing.T) {
 	a.say(`{"cmd":"identify","path":"%s/user/nobody","id":"i2"}`, b.address)
 	a.wait(`{"event":"identify-failed","id":"i2","error":"ActorNotFoundException"}`)
 	a.say(`{"cmd":"ask","to":"%s/user/nobody","value":"hit","timeoutMs":250,"id":"late"}`, b.address)
-	a.wait(`{"event":"ask-failed","id":"late","error":"AskTimeoutException: Timeout after 00:00:00.2500000 seconds"}`)
+	a.wait(`{"event":"ask-failed","id":"late","error":"AskTimeoutException: Timeout after 0.25 seconds"}`)
 
 	a.say(`{"cmd":"tell","to":"%s","type":"reading","value":{"tag":"t","value":1,"quality":0,"ticks":0,"replyToSelf":true},"id":"t"}`, echo)
 	a.wait(`{"event":"told","id":"t"}`)
@@ -213,6 +213,22 @@ func TestTwoNodesLife(t *testing.T) {
 		t.Error(e, child)
 	}
 	a.wait(fmt.Sprintf(`{"event":"controller-received","type":"System.String","value":"hello-deployed","sender":"%s"}`, child))
+	// Whoever knows the path finds it there, by name and with its number.
+	a.say(`{"cmd":"identify","path":"%s","id":"d"}`, child)
+	full := a.wait(`{"event":"identified","id":"d"}`)["path"].(string)
+	if !strings.HasPrefix(full, child+"#") {
+		t.Error(full)
+	}
+	for _, path := range []string{child + "/below", child + "s", child + "#1", b.address + "/remote"} {
+		a.say(`{"cmd":"identify","path":"%s","id":"n"}`, path)
+		a.wait(`{"event":"identify-failed","id":"n","error":"ActorNotFoundException"}`)
+	}
+	a.say(`{"cmd":"tell","to":"%s","value":"stop"}`, full)
+	if e := a.wait(`{"event":"terminated"}`); e["path"] != full || e["existence"] != true {
+		t.Error(e)
+	}
+	a.say(`{"cmd":"deploy","address":"%s","name":"d1"}`, b.address)
+	a.wait(`{"event":"controller-received","value":"hello-deployed"}`)
 	b.say(`{"cmd":"start","name":"more","id":"s"}`)
 	b.wait(`{"event":"started","id":"s"}`)
 	a.say(`{"cmd":"watch","path":"%s/user/more"}`, b.address)
@@ -355,7 +371,7 @@ func TestLines(t *testing.T) {
 			t.Errorf("%v: %s, not %s", v, got, want)
 		}
 	}
-	for d, want := range map[time.Duration]string{3 * time.Second: "Timeout after 00:00:03 seconds", 61*time.Minute + 250*time.Millisecond: "Timeout after 01:01:00.2500000 seconds"} {
+	for d, want := range map[time.Duration]string{3 * time.Second: "Timeout after 3.00 seconds", 61*time.Minute + 250*time.Millisecond: "Timeout after 3660.25 seconds"} {
 		if got := (&askTimeout{d}).Error(); got != want {
 			t.Error(got)
 		}
