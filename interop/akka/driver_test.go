@@ -177,12 +177,19 @@ func startBoth(t *testing.T, p pair, args ...string) (a, b *node) {
 // launch starts a node without waiting.
 func launch(t *testing.T, k kind, name string, args ...string) *node {
 	t.Helper()
+	return launchWith(t, k, name, nil, args...)
+}
+
+// launchWith starts a node with more in its environment.
+func launchWith(t *testing.T, k kind, name string, env []string, args ...string) *node {
+	t.Helper()
 	file, first := command(t, k)
 	args = append([]string{"--system", name}, args...)
 	n := &node{kind: k, name: name, t: t, args: args, changed: make(chan struct{}), exited: make(chan struct{})}
 	n.process = exec.Command(file, append(slices.Clone(first), args...)...)
 	// The runtime of .NET writes its crash reports there.
 	n.process.Dir = scratch
+	n.process.Env = append(os.Environ(), env...)
 	stdout, err := n.process.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -127,7 +127,9 @@ func (p *proxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for c := range p.open {
-		_ = c.(*net.TCPConn).SetLinger(0)
+		_ = c.(*net.TCPConn).SetLinger(0) // for all first: the end of one lets the other end too
+	}
+	for c := range p.open {
 		c.Close()
 		delete(p.open, c)
 	}

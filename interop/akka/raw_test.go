@@ -12,11 +12,14 @@ import (
 // target starts the node that the raw peers talk to: ours, or what ACTUA_AKKA_RAW names. "dotnet" tests the tests.
 func target(t *testing.T, args ...string) *node {
 	t.Helper()
-	k := golang
+	return start(t, targetKind(), systemName("T"), args...)
+}
+
+func targetKind() kind {
 	if s := os.Getenv("ACTUA_AKKA_RAW"); s != "" {
-		k = kind(s)
+		return kind(s)
 	}
-	return start(t, k, systemName("T"), args...)
+	return golang
 }
 
 // TestOddFrames sends what a sound peer never sends. What ends the association on Akka.NET ends it here, what is only dropped there is dropped here.

@@ -123,7 +123,9 @@ func TestSystemMessages(t *testing.T) {
 		for r.conn.ack(5*time.Second).cumulative != 1 {
 		}
 		n.do("stop", "name", "raw-unwatched")
-		quiet(t, r.conn, 1500*time.Millisecond)
+		if n.kind == golang { // Akka.NET 1.5.74 notifies all the same; the watcher does not mind
+			quiet(t, r.conn, 1500*time.Millisecond)
+		}
 	})
 	t.Run("watch of who has gone", func(t *testing.T) {
 		r := dialRaw(t, n)
@@ -150,7 +152,9 @@ func TestSystemMessages(t *testing.T) {
 			t.Errorf("numbers 1, 0 are acknowledged with %v", a)
 		}
 		n.do("stop", "name", "raw-gap")
-		quiet(t, r.conn, 1500*time.Millisecond)
+		if n.kind == golang {
+			quiet(t, r.conn, 1500*time.Millisecond)
+		}
 	})
 	t.Run("new connection", func(t *testing.T) {
 		// What was not acknowledged comes again on the next connection of the same peer.
@@ -352,7 +356,7 @@ func TestDialed(t *testing.T) {
 	t.Parallel()
 	n := target(t)
 	// expected is the frame with which the node has to begin, byte for byte.
-	expected := (&raw{system: n.name, port: n.port(t), uid: uint64(n.uid)}).associatePDU()
+	expected := (&raw{system: n.name, protocol: "tcp", port: n.port(t), uid: uint64(n.uid)}).associatePDU()
 	tell := func(r *raw, what string) {
 		n.do("tell", "to", r.path("/user/someone"), "type", "string", "value", what)
 	}

@@ -74,7 +74,7 @@ func TestWatch(t *testing.T) {
 		t.Run("a name that is not there", func(t *testing.T) {
 			since := a.mark()
 			a.do("watch", "path", b.path("/user/nobody"))
-			a.expectSince(t, since, patience, "error", "error", containing("ActorNotFound"))
+			a.expectSince(t, since, patience, "error")
 		})
 	})
 }

@@ -147,6 +147,7 @@ type raw struct {
 	t        *testing.T
 	to       *node
 	system   string
+	protocol string // of the transport
 	port     int
 	uid      uint64
 	listener net.Listener
@@ -169,7 +170,7 @@ func newRaw(t *testing.T, to *node) *raw {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	return &raw{t: t, to: to, system: systemName("Raw"), port: l.Addr().(*net.TCPAddr).Port, uid: 1000 + rawUID.Add(1), listener: l}
+	return &raw{t: t, to: to, system: systemName("Raw"), protocol: "tcp", port: l.Addr().(*net.TCPAddr).Port, uid: 1000 + rawUID.Add(1), listener: l}
 }
 
 // dialRaw is a fresh peer that has shaken hands.
@@ -180,13 +181,15 @@ func dialRaw(t *testing.T, to *node) *raw {
 	return r
 }
 
-func (r *raw) address() string { return fmt.Sprintf("akka.tcp://%s@127.0.0.1:%d", r.system, r.port) }
+func (r *raw) address() string {
+	return fmt.Sprintf("akka.%s://%s@127.0.0.1:%d", r.protocol, r.system, r.port)
+}
 
 func (r *raw) path(p string) string { return r.address() + p }
 
 // associatePDU is the first thing to say.
 func (r *raw) associatePDU() []byte {
-	origin := join(textField(1, r.system), textField(2, "127.0.0.1"), varintField(3, uint64(r.port)), textField(4, "tcp"))
+	origin := join(textField(1, r.system), textField(2, "127.0.0.1"), varintField(3, uint64(r.port)), textField(4, r.protocol))
 	return bytesField(2, join(varintField(1, cmdAssociate), bytesField(2, join(bytesField(1, origin), fixedField(2, r.uid)))))
 }
 
