@@ -33,11 +33,7 @@ func (s *System) deadLetterFor(to *Ref, msg any, sender *Ref, reason string) {
 	case *timerMessage, *continuation, *receiveTimeoutMessage:
 		return // of no interest to anybody
 	}
-	if sender != nil {
-		if p, ok := sender.t.(*promise); ok {
-			p.lost(to)
-		}
-	}
+	lost(to, sender, ErrTerminated)
 	if isNews(msg) {
 		// It was on its way to a subscriber that is gone. To publish that would go on without end.
 		if _, ok := msg.(SuppressedDeadLetter); !ok {
@@ -88,6 +84,7 @@ func (s *System) identifyNobody(m Identify, sender *Ref) {
 
 // publishFull deals with a message for which a bounded mailbox had no room in time.
 func (s *System) publishFull(to *Ref, msg any, sender *Ref) {
+	lost(to, sender, ErrMailboxFull)
 	s.deadLetter(to, unwrapped(msg), sender)
 }
 

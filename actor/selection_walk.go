@@ -63,7 +63,7 @@ const severalNodes = -1
 // severalNodes. c is the cell whose turn this is, if any.
 func deliverSelection(c *cell, anchor *Ref, m selectionMessage, sender *Ref) int {
 	at := anchor
-	for i := range m.elements {
+	for i := 0; i < len(m.elements); i++ {
 		if at.foreign() {
 			return forwardSelection(c, at, m, i, sender)
 		}
@@ -71,7 +71,12 @@ func deliverSelection(c *cell, anchor *Ref, m selectionMessage, sender *Ref) int
 		case parentElement:
 			at = at.above()
 		case childName:
-			if at = at.child(e.name, e.uid); at == nil {
+			if r, n := at.provided(m.elements[i:]); n > 0 {
+				at, i = r, i+n-1
+			} else {
+				at = at.child(e.name, e.uid)
+			}
+			if at == nil {
 				return m.lost(anchor, sender)
 			}
 		default:
@@ -80,6 +85,23 @@ func deliverSelection(c *cell, anchor *Ref, m selectionMessage, sender *Ref) int
 	}
 	tellSelected(c, at, m.msg, sender)
 	return 1
+}
+
+// provided is whom the names lead to from the root by a way that the provider looks after, /remote, and how many names those
+// are; 0 for any other way.
+func (r *Ref) provided(elements []selectionElement) (at *Ref, n int) {
+	sys := r.sys
+	if sys.provider == nil || r.c != sys.root || elements[0].name != "remote" {
+		return nil, 0
+	}
+	var path strings.Builder
+	var uid int32
+	for ; n < len(elements) && elements[n].kind == childName; n++ {
+		path.WriteByte('/')
+		path.WriteString(elements[n].name)
+		uid = elements[n].uid
+	}
+	return sys.provider.Local(path.String(), uid), n
 }
 
 func (m *selectionMessage) lost(anchor, sender *Ref) int {

@@ -57,7 +57,7 @@ func (a *app) benchActorsCommand() *cobra.Command {
 counts and columns. Figures of two runtimes can only be compared when both ran on one
 machine, one after the other.`,
 		"  actua bench actors ping-pong\n  actua bench actors ask --clients 1,8 --rounds 3 --json",
-		a.benchPingPongCommand(), a.benchSpawnCommand(), a.benchAskCommand(), a.benchFanInCommand(), a.benchPathsCommand(), a.benchDigitsCommand(), comesLater("remote-ping-pong"))
+		a.benchPingPongCommand(), a.benchSpawnCommand(), a.benchAskCommand(), a.benchFanInCommand(), a.benchPathsCommand(), a.benchDigitsCommand(), a.benchRemoteCommand())
 }
 
 // mostRepeat would take an hour and more; above it counts of messages could overflow.

@@ -15,7 +15,7 @@ func TestBenchActorsInterrupted(t *testing.T) {
 	w := &world{t: t}
 	for _, args := range []string{
 		"ping-pong --clients 2 --repeat 100000000000", "spawn --rounds 1000", "ask --clients 2 --repeat 100000000",
-		"fan-in --repeat 10000000000",
+		"fan-in --repeat 10000000000", "remote-ping-pong --repeat 10000000000",
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
 		begin := time.Now()
@@ -35,6 +35,7 @@ func TestBenchActorsLate(t *testing.T) {
 	w := &world{t: t}
 	for _, args := range []string{
 		"ping-pong --clients 1 --repeat 100000000000", "spawn --level 7", "ask --clients 1 --repeat 100000000", "fan-in --repeat 10000000000",
+		"remote-ping-pong --clients 1 --repeat 10000000000",
 	} {
 		code, _, stderr := w.run(t.Context(), append(strings.Fields("bench actors "+args), "--timeout", "20ms")...)
 		if code != exitBadStatus || !strings.Contains(stderr, "--timeout") {
@@ -78,6 +79,21 @@ CPU N s, N bytes and N objects allocated an actor
 		"ask --clients 1,2 --repeat 100 --rounds 2": `callers n asks/s min / median / max pN us pN us pN us allocs/ask B/ask CPU s per M asks
 N N N / N / N N N N N N N
 N N N / N / N N N N N N N
+`,
+		"remote-ping-pong --clients 1,2 --repeat 100 --rounds 2": `OSVersion: SYSTEM
+ProcessorCount: N
+ClockSpeed: N MHZ
+Actor Count: N
+Messages sent/received per client: N (NeN)
+GC: GOGC=N
+Thread count: N goroutines N
+
+Num clients, Total [msg], Msgs/sec, Total [ms], Start Threads, End Threads, CPU [s], Alloc [B/msg]
+N N N N N N N N
+N N N N N N N N
+N N N N N N N N
+N N N N N N N N
+Done..
 `,
 		"ping-pong --clients 1 --repeat 200 --throughput 5 --async": `OSVersion: SYSTEM
 ProcessorCount: N
@@ -124,6 +140,7 @@ func TestBenchActorsJSON(t *testing.T) {
 		{"ping-pong --clients 1 --repeat 200 --throughput 30 --async", "throughput actorBase receiveActor asyncActor", "asyncActor: msgsPerSec startMs totalMs " + cost, 1},
 		{"spawn --level 3 --rounds 2", "run result ms actors " + cost, "", 2},
 		{"ask --clients 1,2 --repeat 100 --rounds 1", "callers rounds " + rates + " p50Us p99Us p999Us", "", 2},
+		{"remote-ping-pong --clients 1,2 --repeat 100", "clients messages msgsPerSec totalMs startThreads endThreads " + cost, "", 2},
 		{"fan-in --clients 3 --repeat 200 --rounds 1", "senders credit rounds " + rates, "", 1},
 	} {
 		code, out, stderr := w.run(t.Context(), append(strings.Fields("bench actors "+c.args), "--json")...)

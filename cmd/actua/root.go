@@ -15,7 +15,7 @@ import (
 )
 
 // later are commands whose names are taken, but that do not exist yet.
-var later = []string{"dump", "gen", "trace", "ab", "actors"}
+var later = []string{"dump", "gen", "trace", "ab"}
 
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
@@ -49,7 +49,7 @@ path (/Objects/Server/ServerStatus).`,
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "one JSON object a line on standard output")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.serveCommand(), a.endpointsCommand(), a.browseCommand(), a.readCommand(),
-		a.writeCommand(), a.callCommand(), a.watchCommand(), a.connectCommand(), a.certCommand(), a.benchCommand())
+		a.writeCommand(), a.callCommand(), a.watchCommand(), a.connectCommand(), a.certCommand(), a.benchCommand(), a.actorsCommand())
 	for _, c := range root.Commands() {
 		c.DisableFlagsInUseLine = true
 	}
@@ -90,7 +90,7 @@ func flagError(cmd *cobra.Command, err error) error {
 				names = append(names, "--"+f.Name)
 			}
 		})
-		if m[2] != "" && (cmd.Name() == "write" || cmd.Name() == "call") {
+		if m[2] != "" && slices.Contains([]string{"write", "call", "tell", "ask"}, cmd.Name()) {
 			return usage("there is no flag %s; a value that begins with a minus goes behind two dashes: -- %[1]s", m[2])
 		}
 		return usage("there is no flag %s%s", m[1]+m[2], didYouMean(m[1]+m[2], names))

@@ -280,14 +280,9 @@ func (n *Node) askSelection(ctx context.Context, to *actor.Selection, msg any, l
 // askTimeout is a question without an answer, in Akka.NET's words.
 type askTimeout struct{ limit time.Duration }
 
-// Error says after how long, as .NET writes times.
+// Error says after how long.
 func (e *askTimeout) Error() string {
-	d := e.limit
-	s := fmt.Sprintf("Timeout after %02d:%02d:%02d", int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60)
-	if part := d % time.Second; part != 0 {
-		s += fmt.Sprintf(".%07d", part/100)
-	}
-	return s + " seconds"
+	return fmt.Sprintf("Timeout after %.2f seconds", e.limit.Seconds())
 }
 
 // Is makes it the time-out of an ask.
@@ -303,6 +298,7 @@ func askFailed(id []Field, err error) Event {
 func exceptionName(err error) string {
 	var r *serial.RemoteError
 	var typ *TypeError
+	var value *ValueError
 	switch {
 	case errors.As(err, &r):
 		name, _, _ := strings.Cut(r.TypeName, ",")
@@ -315,6 +311,8 @@ func exceptionName(err error) string {
 		return "TaskCanceledException"
 	case errors.As(err, &typ):
 		return "ArgumentException"
+	case errors.As(err, &value):
+		return "InvalidOperationException"
 	}
 	return "Exception"
 }

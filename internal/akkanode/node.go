@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +27,8 @@ type Config struct {
 	Version    string // for the ready event
 	Logger     *slog.Logger
 	Crash      func() // ends the process at once
+
+	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // TLS is on where there is a certificate.
@@ -106,7 +109,7 @@ func Open(cfg Config, out io.Writer) (*Node, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	n.rem = remote.New(remote.Config{
-		Settings: cfg.Settings(), Registry: registry, SendLimit: unlimitedBytes, Logger: cfg.Logger,
+		Settings: cfg.Settings(), Registry: registry, SendLimit: unlimitedBytes, Logger: cfg.Logger, Dial: cfg.dial,
 		Deployable: map[string]func([]any) (*actor.Props, error){
 			echoClass:      func([]any) (*actor.Props, error) { return echoProps(), nil },
 			sinkClass:      func([]any) (*actor.Props, error) { return sinkProps(), nil },

@@ -19,20 +19,20 @@ type runner struct {
 	t       testing.TB
 	n       *Node
 	in      *io.PipeWriter
-	out     *sink16
+	out     *written
 	done    chan error
 	address string
 }
 
-// sink16 keeps what a node writes.
-type sink16 struct {
+// written keeps what a node writes.
+type written struct {
 	mu     sync.Mutex
 	events []map[string]any
 	lines  []string
 	more   chan struct{}
 }
 
-func (s *sink16) Write(p []byte) (int, error) {
+func (s *written) Write(p []byte) (int, error) {
 	var e map[string]any
 	if err := json.Unmarshal(p, &e); err != nil || !bytes.HasSuffix(p, []byte("\n")) {
 		return 0, fmt.Errorf("%q is no line: %v", p, err)
@@ -55,7 +55,7 @@ func start(t testing.TB, system string, change ...func(*Config)) *runner {
 	for _, f := range change {
 		f(&cfg)
 	}
-	r := &runner{t: t, out: &sink16{more: make(chan struct{}, 1)}, done: make(chan error, 1)}
+	r := &runner{t: t, out: &written{more: make(chan struct{}, 1)}, done: make(chan error, 1)}
 	var err error
 	if r.n, err = Open(cfg, r.out); err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func TestTwoNodes(t *testing.T) {
 	a.say(`{"cmd":"identify","path":"%s/user/nobody","id":"i2"}`, b.address)
 	a.wait(`{"event":"identify-failed","id":"i2","error":"ActorNotFoundException"}`)
 	a.say(`{"cmd":"ask","to":"%s/user/nobody","value":"hit","timeoutMs":250,"id":"late"}`, b.address)
-	a.wait(`{"event":"ask-failed","id":"late","error":"AskTimeoutException: Timeout after 00:00:00.2500000 seconds"}`)
+	a.wait(`{"event":"ask-failed","id":"late","error":"AskTimeoutException: Timeout after 0.25 seconds"}`)
 
 	a.say(`{"cmd":"tell","to":"%s","type":"reading","value":{"tag":"t","value":1,"quality":0,"ticks":0,"replyToSelf":true},"id":"t"}`, echo)
 	a.wait(`{"event":"told","id":"t"}`)
@@ -195,6 +195,8 @@ func TestTwoNodesLife(t *testing.T) {
 	a, b := start(t, "NetA"), start(t, "NetB")
 	a.say(`{"cmd":"watch","path":"%s/user/watchme"}`, b.address)
 	at := a.wait(`{"event":"watching"}`)["path"]
+	a.say(`{"cmd":"ask","to":"%s/user/echo","value":"sync","id":"sync"}`, b.address) // the other node has seen the watch by then
+	a.wait(`{"event":"reply","id":"sync"}`)
 	b.say(`{"cmd":"stop","name":"watchme"}`)
 	if e := a.wait(`{"event":"terminated"}`); e["path"] != at || e["existence"] != true || e["addressTerminated"] != false {
 		t.Error(e, at)
@@ -211,17 +213,34 @@ func TestTwoNodesLife(t *testing.T) {
 		t.Error(e, child)
 	}
 	a.wait(fmt.Sprintf(`{"event":"controller-received","type":"System.String","value":"hello-deployed","sender":"%s"}`, child))
-	a.say(`{"cmd":"tell","to":"%s","value":"stop"}`, child)
-	if e := a.wait(`{"event":"terminated"}`); !strings.HasPrefix(e["path"].(string), child+"#") || e["existence"] != true {
+	// Whoever knows the path finds it there, by name and with its number.
+	a.say(`{"cmd":"identify","path":"%s","id":"d"}`, child)
+	full := a.wait(`{"event":"identified","id":"d"}`)["path"].(string)
+	if !strings.HasPrefix(full, child+"#") {
+		t.Error(full)
+	}
+	for _, path := range []string{child + "/below", child + "s", child + "#1", b.address + "/remote"} {
+		a.say(`{"cmd":"identify","path":"%s","id":"n"}`, path)
+		a.wait(`{"event":"identify-failed","id":"n","error":"ActorNotFoundException"}`)
+	}
+	a.say(`{"cmd":"tell","to":"%s","value":"stop"}`, full)
+	if e := a.wait(`{"event":"terminated"}`); e["path"] != full || e["existence"] != true {
 		t.Error(e)
 	}
+	a.say(`{"cmd":"deploy","address":"%s","name":"d1"}`, b.address)
+	a.wait(`{"event":"controller-received","value":"hello-deployed"}`)
 	b.say(`{"cmd":"start","name":"more","id":"s"}`)
 	b.wait(`{"event":"started","id":"s"}`)
 	a.say(`{"cmd":"watch","path":"%s/user/more"}`, b.address)
 	a.wait(`{"event":"watching"}`)
 	b.say(`{"cmd":"quit"}`)
 	b.wait(`{"event":"terminated-system"}`)
-	a.wait(`{"event":"terminated"}`)
+	for _, path := range []string{child, b.address + "/user/more"} { // in whatever order
+		e := a.wait(`{"event":"terminated"}`)
+		if p := e["path"].(string); !strings.HasPrefix(p, child+"#") && !strings.HasPrefix(p, b.address+"/user/more#") {
+			t.Error(e, path)
+		}
+	}
 	a.say(`{"cmd":"quarantine","address":"%s","uid":%d,"id":"q"}`, b.address, b.n.rem.UID())
 	a.wait(`{"event":"quarantine-set","id":"q"}`)
 }
@@ -294,7 +313,7 @@ func TestEnds(t *testing.T) {
 
 	// Interrupted while it waits, and in the middle of a command.
 	for _, command := range []string{"", `{"cmd":"ask","to":"/user/nobody","value":"x","timeoutMs":60000}` + "\n"} {
-		out := &sink16{more: make(chan struct{}, 1)}
+		out := &written{more: make(chan struct{}, 1)}
 		n, err := Open(Defaults(), out)
 		if err != nil {
 			t.Fatal(err)
@@ -352,7 +371,7 @@ func TestLines(t *testing.T) {
 			t.Errorf("%v: %s, not %s", v, got, want)
 		}
 	}
-	for d, want := range map[time.Duration]string{3 * time.Second: "Timeout after 00:00:03 seconds", 61*time.Minute + 250*time.Millisecond: "Timeout after 01:01:00.2500000 seconds"} {
+	for d, want := range map[time.Duration]string{3 * time.Second: "Timeout after 3.00 seconds", 61*time.Minute + 250*time.Millisecond: "Timeout after 3660.25 seconds"} {
 		if got := (&askTimeout{d}).Error(); got != want {
 			t.Error(got)
 		}

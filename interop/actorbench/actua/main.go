@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"actorbench/harness"
 
 	"github.com/actua/actua/actor"
+	"github.com/actua/actua/actor/remote"
 )
 
 type (
@@ -230,17 +232,66 @@ func (p *peer) Spawn(n int) {
 	<-done
 }
 
-// notBuilt answers the remote workloads.
-func notBuilt() {
-	fmt.Fprintln(os.Stderr, "not built: the runtime has no remoting yet")
-	os.Exit(1)
+// networked makes a system that others can reach at a free port of this machine.
+func networked(name string) (*actor.System, *remote.Remoting) {
+	set := remote.DefaultSettings()
+	set.Hostname, set.Port = "127.0.0.1", 0
+	r := remote.New(remote.Config{Settings: &set})
+	return must(actor.NewSystem(name, actor.Config{Provider: r})), r
 }
 
-func (*peer) RemoteServer(int) string { notBuilt(); return "" }
+// RemoteServer has n echo actors, /user/echo0 and so on.
+func (p *peer) RemoteServer(n int) string {
+	s, r := networked("server")
+	for i := range n {
+		must(s.Spawn(actor.FromFunc(func(ctx *actor.Context, message any) { ctx.Reply(message) }), "echo"+strconv.Itoa(i)))
+	}
+	return r.Address().String()
+}
 
-func (*peer) RemoteClient(string, int, int64, int, int) harness.Job {
-	notBuilt()
-	return harness.Job{}
+// remoteClient passes on what it gets until it has sent its share; the next one ends it.
+type remoteClient struct {
+	to           *actor.Ref
+	sent, repeat int64
+	ended        bool
+	latch        *harness.Latch
+}
+
+func (c *remoteClient) Receive(ctx *actor.Context, message any) {
+	switch {
+	case c.sent < c.repeat:
+		c.sent++
+		ctx.Tell(c.to, message)
+	case !c.ended:
+		c.ended = true
+		c.latch.Hit()
+	}
+}
+
+// RemoteClient sends the string "hit" (serializer 17, with the long manifest) or bytes (serializer 4).
+func (p *peer) RemoteClient(server string, n int, repeat int64, payload, window int) harness.Job {
+	s, _ := networked("client")
+	var hit any = "hit"
+	if payload > 0 {
+		hit = make([]byte, payload)
+	}
+	l := harness.NewLatch(n)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	var cs []*actor.Ref
+	for i := range n {
+		echo := must(must(s.Select(server + "/user/echo" + strconv.Itoa(i))).ResolveOne(ctx))
+		cs = append(cs, must(s.Spawn(actor.NewProps(func() actor.Actor {
+			return &remoteClient{to: echo, repeat: repeat, latch: l}
+		}), "benchmark"+strconv.Itoa(i))))
+	}
+	return harness.Job{Start: func() {
+		for _, c := range cs {
+			for range window {
+				c.Tell(hit)
+			}
+		}
+	}, Done: l.C()}
 }
 
 func main() { harness.Main(&peer{}) }
