@@ -127,7 +127,10 @@ func (in *inbound) attach(b *actor.Batch) {
 }
 
 // Ended closes the socket after its last byte has been read.
-func (c *conn) Ended() { c.nc.Close() }
+func (c *conn) Ended() {
+	c.nc.Close()
+	c.r.forget(c)
+}
 
 // causeOf is how the end of reading is to be understood.
 func causeOf(err error) assoc.Cause {
@@ -412,7 +415,6 @@ func (c *conn) over(reason assoc.Reason, cause assoc.Cause) {
 	if a := c.assoc.Load(); a != nil {
 		a.connEnded(c, reason, cause)
 	}
-	c.r.forget(c)
 }
 
 // attach has the reader attach: where it waits for input, it is woken.
