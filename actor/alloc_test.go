@@ -132,7 +132,7 @@ func TestCellLayout(t *testing.T) {
 	if n := unsafe.Sizeof(c); n > 5*line && unsafe.Sizeof(uintptr(0)) == 8 {
 		t.Errorf("a cell has %d bytes, 320 is a size of Go's allocator that keeps lines apart", n)
 	}
-	if end := unsafe.Offsetof(c.sysTail) + unsafe.Sizeof(c.sysTail); unsafe.Offsetof(c.mu)/line != (end-1)/line {
+	if end := unsafe.Offsetof(c.over) + unsafe.Sizeof(c.over); unsafe.Offsetof(c.mu)/line != (end-1)/line {
 		t.Error("what senders write is in two lines")
 	}
 	for name, at := range map[string]uintptr{"out": unsafe.Offsetof(c.out), "sysWaiting": unsafe.Offsetof(c.sysWaiting), "pos": unsafe.Offsetof(c.pos), "msg": unsafe.Offsetof(c.msg), "actor": unsafe.Offsetof(c.actor)} {

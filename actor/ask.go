@@ -20,6 +20,10 @@ var ErrAskTimeout = fmt.Errorf("actor: no reply in time: %w", context.DeadlineEx
 // ErrTerminated is why an ask failed at once: the actor that was asked has ended.
 var ErrTerminated = errors.New("actor: the actor that was asked has ended")
 
+// ErrMailboxFull is why an ask failed: the bounded mailbox of the actor that was asked, or the inbox, had no room in
+// time.
+var ErrMailboxFull = errors.New("actor: the mailbox of the actor that was asked is full")
+
 // A ReplyTypeError is a reply of another type than was asked for.
 type ReplyTypeError struct {
 	Reply any
@@ -33,8 +37,8 @@ func (e *ReplyTypeError) Error() string {
 
 // Ask sends msg to an actor and waits for its reply, a message of type R (any takes all). The reply is the first
 // message that the actor sends to the sender of msg; later ones are dead letters. Errors: the context's
-// (where it has no deadline, [Config.AskTimeout] ends the ask with ErrAskTimeout); ErrTerminated; the cause of a
-// [StatusFailure] that came as the reply; a *ReplyTypeError.
+// (where it has no deadline, [Config.AskTimeout] ends the ask with ErrAskTimeout); ErrTerminated; ErrMailboxFull; the
+// cause of a [StatusFailure] that came as the reply; a *ReplyTypeError.
 //
 // It blocks: inside an actor use [AskThen], since an actor that waits handles no messages, and two that ask each
 // other wait for ever.
@@ -140,7 +144,7 @@ func ask(ctx context.Context, to *Ref, msg any, timeout time.Duration) (any, err
 		return nil, errors.New("actor: a message cannot be nil")
 	}
 	p := newPromise(to)
-	if !p.send(msg) {
+	if !p.send(msg, ended == nil && timeout <= 0) {
 		p.park(ctx, ended, timeout)
 	}
 	return p.value, p.err
@@ -161,14 +165,21 @@ func (p *promise) arm(timeout time.Duration) {
 	}
 }
 
-// send asks, and reports whether the reply has come already.
-func (p *promise) send(msg any) (done bool) {
+// send asks, and reports whether the reply has come already. With patient set nothing but a reply ends the ask: then it
+// may wait for room in a mailbox as any sender does.
+func (p *promise) send(msg any, patient bool) (done bool) {
 	c := p.to.c
 	if c == nil {
 		p.to.t.tell(p.to, msg, &p.ref)
 		return false
 	}
-	ready := c.enqueue(msg, &p.ref)
+	var ready bool
+	if c.box == nil || patient {
+		ready = c.enqueue(msg, &p.ref)
+	} else {
+		c.mu.Lock()
+		ready = c.enqueueSpecial(msg, &p.ref, waitApart)
+	}
 	if ready && c.props.nonBlocking && c.box == nil {
 		c.disp.runHere(c)
 		return p.state.Load() == promiseDone
@@ -321,10 +332,13 @@ func (p *promise) tellSystem(to *Ref, m *sysMsg) {
 	}
 }
 
-// lost ends an ask whose question has become a dead letter.
-func (p *promise) lost(to *Ref) {
-	if to == p.to {
-		p.complete(nil, ErrTerminated)
+// lost ends the ask, if sender is one, whose question has not reached the actor that was asked.
+func lost(to, sender *Ref, why error) {
+	if sender == nil {
+		return
+	}
+	if p, ok := sender.t.(*promise); ok && to == p.to {
+		p.complete(nil, why)
 	}
 }
 

@@ -61,9 +61,6 @@ func (c *cell) await(work func(context.Context) func(*Context)) {
 		return
 	}
 	a := &asyncWork{work: work, msg: c.msg, sender: c.sender, as: c.running}
-	if _, ok := a.msg.(*continuation); ok {
-		a.msg = nil // the runtime's own, of no use to the actor
-	}
 	x := c.more()
 	if x.async == nil {
 		x.async = a

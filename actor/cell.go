@@ -17,20 +17,20 @@ type cell struct {
 	// The mailbox: see mailbox.go. Under mu.
 	mu               sync.Mutex
 	status           uint8
-	small            uint8 // batches in a row that needed little of the room there is
 	taken            int32 // messages in out, for depth
 	in               []envelope
 	sysHead, sysTail *sysMsg
-	born             uint32 // which child of its parent this is
+	over             *overflow // full pieces that came before in; nil as a rule
 
 	out        []envelope
 	sysWaiting atomic.Bool // sysHead is not nil; read without the lock
+	suspends   int32       // how often suspended and not yet resumed
 	pos        int         // the next of out
 	handled    int         // those of out before it are cleared
 	plain      uintptr     // the type of a message that went to the actor: the next is often of the same
-	suspends   int32       // how often suspended and not yet resumed
+	lives      uint32      // restarts so far: see continuation
+	born       uint32      // which child of its parent this is
 	state      lifeState
-	lives      uint32 // restarts so far: see continuation
 	running    runState
 	counted    bool // among the actors that were started
 	box        messageQueue
@@ -148,8 +148,12 @@ func (c *cell) turnOf(w *worker, left int) (again bool) {
 // part handles messages until one of them fails.
 func (c *cell) part(left *int, until time.Time) (end outcome) {
 	defer func() {
-		if end == broken && c.running != inNothing { // else another goroutine may be running c by now
-			end = c.recovered(recover())
+		if end == broken {
+			// A panic may also be one of the runtime's own code, which what a message holds can break. An end of the
+			// goroutine in a function that was dealt with already is no failure, and another may be running c by now.
+			if r := recover(); r != nil || c.running != inNothing {
+				end = c.recovered(r)
+			}
 		}
 	}()
 	for {

@@ -20,7 +20,9 @@ func (deadLetters) tell(to *Ref, msg any, sender *Ref) {
 func (deadLetters) tellSystem(to *Ref, m *sysMsg) { to.sys.deadSystemMessage(to, m) }
 
 // deadLetter publishes a message that cannot be delivered.
-func (s *System) deadLetter(to *Ref, msg any, sender *Ref) {
+func (s *System) deadLetter(to *Ref, msg any, sender *Ref) { s.deadLetterFor(to, msg, sender, "") }
+
+func (s *System) deadLetterFor(to *Ref, msg any, sender *Ref, reason string) {
 	switch m := msg.(type) {
 	case Identify:
 		s.identifyNobody(m, sender)
@@ -31,11 +33,7 @@ func (s *System) deadLetter(to *Ref, msg any, sender *Ref) {
 	case *timerMessage, *continuation, *receiveTimeoutMessage:
 		return // of no interest to anybody
 	}
-	if sender != nil {
-		if p, ok := sender.t.(*promise); ok {
-			p.lost(to)
-		}
-	}
+	lost(to, sender, ErrTerminated)
 	if isNews(msg) {
 		// It was on its way to a subscriber that is gone. To publish that would go on without end.
 		if _, ok := msg.(SuppressedDeadLetter); !ok {
@@ -49,14 +47,14 @@ func (s *System) deadLetter(to *Ref, msg any, sender *Ref) {
 		}
 		return
 	}
-	s.lost.dead.note(s, to, msg, sender, "")
+	s.lost.dead.note(s, to, msg, sender, reason)
 	if to != nil && to.c != nil {
 		s.meters.report(to.c, ClassMeter.DeadLetter)
 	} else {
 		s.meters.reportNobody(ClassMeter.DeadLetter)
 	}
 	if !s.events.quiet() {
-		s.events.Publish(DeadLetter{Message: msg, Sender: sender, Recipient: to})
+		s.events.Publish(DeadLetter{Message: msg, Sender: sender, Recipient: to, Reason: reason})
 	}
 }
 
@@ -86,6 +84,7 @@ func (s *System) identifyNobody(m Identify, sender *Ref) {
 
 // publishFull deals with a message for which a bounded mailbox had no room in time.
 func (s *System) publishFull(to *Ref, msg any, sender *Ref) {
+	lost(to, sender, ErrMailboxFull)
 	s.deadLetter(to, unwrapped(msg), sender)
 }
 

@@ -142,7 +142,14 @@ func GracefulStop(ctx context.Context, ref *Ref, msg any) error {
 	w := newEndWaiter(ref)
 	defer ref.sys.temps.Delete(w.name)
 	ref.tellSystem(&sysMsg{kind: sysWatch, ref: ref, other: &w.ref})
-	ref.Tell(msg)
+	if c := ref.c; c != nil && c.box != nil {
+		c.mu.Lock()
+		if c.enqueueSpecial(msg, nil, needed) { // a full mailbox must neither hold it up nor lose it
+			c.disp.schedule(c, nil)
+		}
+	} else {
+		ref.Tell(msg)
+	}
 	select {
 	case <-w.done:
 		return nil

@@ -145,6 +145,8 @@ func (b *Inbox) take(w *inboxWaiter, want func(any) bool) (any, bool) {
 				b.mu.Unlock()
 				return l.msg, true
 			}
+		} else if len(b.queue) > b.size {
+			b.trim() // at once: what comes meanwhile needs the room
 		}
 		b.mu.Unlock()
 	}
@@ -205,6 +207,7 @@ func (b *Inbox) drop(msg any, sender *Ref, warn bool) {
 		s.logLimited(slog.LevelWarn, "an inbox is full and drops messages: see Config.InboxSize",
 			slog.String("inbox", b.ref.path), slog.Int("size", b.size))
 	}
+	lost(&b.ref, sender, ErrMailboxFull)
 	s.drop(&b.ref, msg, sender, "the inbox is full")
 }
 

@@ -213,6 +213,7 @@ func (c *cell) recreateFirst() {
 }
 
 func (c *cell) finishCreate() {
+	c.dropActor()
 	c.unsuspend()
 	if c.ext != nil {
 		c.ext.failed = nil
@@ -280,6 +281,9 @@ func (c *cell) afterStop() {
 	c.state = stopped
 	left, system := c.close()
 	sys := c.ref.sys
+	if c.ext != nil {
+		c.ext.timers.CancelAll() // of PostStop
+	}
 	defer func() { // whatever those who hear of dead letters do
 		c.parent.tellSystem(&sysMsg{kind: sysDeathNotice, ref: &c.ref, existed: true})
 		c.tellWatchers()

@@ -10,7 +10,8 @@ import (
 //
 // User messages lie in two slices: senders append to in, and the cell takes all of it at once, by
 // swapping it with out, when it has handled what was in out. So a message costs one short lock, and
-// a batch one more. System messages are a list of their own, looked at before each user message.
+// a batch one more. What does not fit into one slice waits in line: see pieces.go. System messages are a list of
+// their own, looked at before each user message.
 //
 // The bit busy decides who runs the cell. It is set by whoever brings the first message, who then
 // has to schedule the cell, and it is cleared only with nothing left to do. Both happen under the
@@ -28,13 +29,6 @@ const (
 	suspended                   // user messages wait
 	closed                      // no messages any more: what comes is a dead letter
 	special                     // messages go to cell.box
-)
-
-// How much room for envelopes a mailbox holds on to after a burst.
-const (
-	keep     = 1 << 11 // always
-	keepIdle = 1 << 16 // at most, once the mailbox is empty
-	keepFor  = 64      // more than keep for so many batches that need an eighth of it at most
 )
 
 // messageQueue holds the user messages of a mailbox that is not the default one. It is used with the
@@ -71,6 +65,9 @@ func (c *cell) enqueue(msg any, sender *Ref) bool {
 	if c.status&(closed|special) != 0 {
 		return c.enqueueSpecial(msg, sender, mayWait) // gives the lock back
 	}
+	if len(c.in) == piece {
+		c.spill()
+	}
 	c.in = append(c.in, envelope{msg, sender})
 	ready := c.status&(busy|suspended) == 0
 	if ready {
@@ -84,9 +81,10 @@ func (c *cell) enqueue(msg any, sender *Ref) bool {
 type patience uint8
 
 const (
-	mayWait patience = iota
-	noWait           // the message is a dead letter then
-	needed           // there is room for this one
+	mayWait   patience = iota
+	noWait             // the message is a dead letter then
+	waitApart          // a goroutine waits in place of the sender
+	needed             // there is room for this one
 )
 
 // enqueueSpecial is the end of enqueue for a cell that is gone or has another kind of mailbox. It gives the lock
@@ -114,6 +112,10 @@ func (c *cell) enqueueSpecial(msg any, sender *Ref, p patience) (ready bool) {
 		switch {
 		case p == noWait || !ok || !w.waits():
 			c.mu.Unlock()
+		case p == waitApart:
+			c.mu.Unlock()
+			go (&c.ref).TellFrom(msg, sender)
+			return false
 		case once:
 			c.mu.Unlock()
 			if !c.runsHere() {
@@ -183,6 +185,9 @@ func (c *cell) enqueueOwn(msg any, sender *Ref) {
 	if c.status&special != 0 {
 		c.box.push(e, rank, true)
 	} else {
+		if len(c.in) == piece {
+			c.spill()
+		}
 		c.in = append(c.in, e)
 	}
 	c.mu.Unlock()
@@ -252,27 +257,16 @@ func (c *cell) refillLocked() bool {
 		c.taken = 1
 		return true
 	}
-	spare := c.out[:0]
-	if cap(spare) > keep {
-		spare = c.shrink(spare)
+	if o := c.over; o != nil {
+		lend(c.out)
+		if c.out = o.pop(); o.len() == 0 {
+			c.over = nil
+		}
+	} else {
+		c.in, c.out = c.out[:0], c.in
 	}
-	c.in, c.out = spare, c.in
 	c.taken = int32(len(c.out))
 	return len(c.out) > 0
-}
-
-// shrink gives up room that a burst has needed and that has not been needed for some time since.
-func (c *cell) shrink(spare []envelope) []envelope {
-	switch {
-	case len(c.in) >= cap(spare)/8:
-		c.small = 0
-	case c.small < keepFor && (len(c.in) > 0 || cap(spare) <= keepIdle):
-		c.small++
-	default:
-		c.small = 0
-		return nil
-	}
-	return spare
 }
 
 // rest ends a turn with nothing left to do, if that is so: then the cell is idle, and not this
@@ -308,6 +302,12 @@ func (c *cell) close() (left []envelope, system *sysMsg) {
 	system, c.sysHead, c.sysTail = c.sysHead, nil, nil
 	c.sysWaiting.Store(false)
 	left = append(left, c.out[c.pos:]...)
+	if c.over != nil {
+		for c.over.len() > 0 {
+			left = append(left, c.over.pop()...)
+		}
+		c.over = nil
+	}
 	left = append(left, c.in...)
 	if c.status&special != 0 {
 		for e, ok := c.box.pop(); ok; e, ok = c.box.pop() { // those of senders who wait for room included
@@ -366,6 +366,9 @@ func (c *cell) pushFrontSpecial(es []envelope) {
 func (c *cell) depth() int {
 	c.mu.Lock()
 	n := len(c.in) + int(c.taken)
+	if c.over != nil {
+		n += c.over.len() * piece
+	}
 	if c.status&special != 0 {
 		n = c.box.len() + int(c.taken)
 	}

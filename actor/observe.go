@@ -90,11 +90,17 @@ func (c *cell) logFailure(child *cell, cause error, d Directive) {
 func failureAttrs(c *cell, cause error) []slog.Attr {
 	as := append(make([]slog.Attr, 0, 6), slog.String("actor", c.ref.path), slog.String("class", c.props.Class()),
 		slog.String("cause", errorText(cause)))
-	var p *PanicError
-	if errors.As(cause, &p) {
+	if p := panicIn(cause); p != nil {
 		as = append(as, slog.String("stack", string(p.Stack)))
 	}
 	return as
+}
+
+// panicIn is the panic that an error wraps, if any. The methods of errors are the user's code too.
+func panicIn(err error) (p *PanicError) {
+	defer func() { _ = recover() }()
+	errors.As(err, &p)
+	return p
 }
 
 // errorText is err.Error(), which is the user's code too.
@@ -167,8 +173,10 @@ func (s *System) lifecycle(c *cell, text string) {
 
 // started is called when c has been created.
 func (s *System) started(c *cell) {
-	c.counted = true
-	s.counts.of(c).started.Add(1)
+	if !c.counted { // else it was made anew after a restart that failed
+		c.counted = true
+		s.counts.of(c).started.Add(1)
+	}
 	s.lifecycle(c, "actor started")
 	s.telemetry(c, func(x subject) any { return ActorStarted{x} })
 }

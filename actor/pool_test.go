@@ -564,7 +564,7 @@ func TestCallingThreadOrder(t *testing.T) {
 	}
 }
 
-// An ask without a deadline runs an idle actor on the goroutine that asks, for one message. What the actor has to do
+// An ask of an actor that says it never blocks runs it, where it is idle, on the goroutine that asks, for one message. What the actor has to do
 // after it is scheduled, as it is where the actor's code ends that goroutine.
 func TestAskRunsActorOnce(t *testing.T) {
 	for name, d := range map[string]DispatcherConfig{"pool": {}, "goroutine": {Kind: Goroutine}} {
@@ -585,7 +585,7 @@ func TestAskRunsActorOnce(t *testing.T) {
 				case "rest":
 					rest <- struct{}{}
 				}
-			}).WithDispatcher("d"), "a")
+			}).WithDispatcher("d").WithNonBlocking(), "a")
 			for range 3 {
 				for a.c.isBusy() {
 					runtime.Gosched()

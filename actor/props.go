@@ -138,8 +138,10 @@ func (p *Props) Class() string {
 	if p.class != "" {
 		return p.class
 	}
-	if s := p.seen.Load(); s != nil {
-		return *s
+	if p.seen != nil {
+		if s := p.seen.Load(); s != nil {
+			return *s
+		}
 	}
 	return ""
 }
@@ -148,6 +150,9 @@ func (p *Props) Class() string {
 func (p *Props) check(s *System) error {
 	if p == nil {
 		return fmt.Errorf("actor: Props are nil")
+	}
+	if p.produce == nil {
+		return fmt.Errorf("actor: Props without a function: make them by NewProps, FromFunc or Receive")
 	}
 	if p.dispatcher != "" && s.dispatchers[p.dispatcher] == nil {
 		return fmt.Errorf("actor: there is no dispatcher %q in the configuration", p.dispatcher)

@@ -3,6 +3,7 @@ package actor
 import (
 	"errors"
 	"log/slog"
+	"math"
 	"time"
 )
 
@@ -38,7 +39,12 @@ type Decider func(cause error) Directive
 
 // DefaultDecider is Akka.NET's: actors that could not be started, were killed, or ignored the end of an actor
 // they watch are stopped; all others are restarted.
-func DefaultDecider(cause error) Directive {
+func DefaultDecider(cause error) (d Directive) {
+	defer func() {
+		if recover() != nil {
+			d = Restart // a method of the error has panicked: it is none of the runtime's own
+		}
+	}()
 	var (
 		init    *InitializationError
 		restart *RestartError
@@ -91,7 +97,7 @@ func (c *cell) mayRestart(st *Strategy, now time.Time) bool {
 // mayRestart counts a failure and reports whether the child may be restarted
 // (Akka.NET: ChildRestartStats.RequestRestartPermission).
 func (s *childStats) mayRestart(st *Strategy, now time.Time) bool {
-	retries := int32(st.MaxRetries)
+	retries := int32(min(st.MaxRetries, math.MaxInt32))
 	switch {
 	case st.MaxRetries < 0:
 		return false

@@ -135,7 +135,7 @@ func (c *cell) ended(m *sysMsg) {
 
 // terminated hands a Terminated to the actor, unless it is not expected any more.
 func (c *cell) terminated(m Terminated) {
-	if c.ext == nil {
+	if c.ext == nil || m.Ref == nil {
 		return
 	}
 	w := &c.ext.watch

@@ -110,7 +110,7 @@ func (a *association) finish(acts []action) {
 		case assoc.Write:
 			if err := a.write(x); err != nil {
 				y := *x
-				y.Do = assoc.DeadLetter
+				y.Do, y.Why = assoc.DeadLetter, whyLost(err)
 				a.r.logLost(a, &y.Out, err)
 				if y.Out.body != nil {
 					later = append(later, y)
@@ -147,6 +147,17 @@ func (a *association) finish(acts []action) {
 	}
 }
 
+// whyLost is why a message was not written.
+func whyLost(err error) assoc.Why {
+	switch err {
+	case errClosed:
+		return assoc.WhyDisassociated
+	case errFull:
+		return assoc.WhyOverflow
+	}
+	return assoc.WhyUnwritable
+}
+
 // after does what may call others.
 func (a *association) after(x *action, c *conn) {
 	switch x.Do {
@@ -161,7 +172,7 @@ func (a *association) after(x *action, c *conn) {
 	case assoc.Deliver:
 		a.r.deliverSystem(x.In)
 	case assoc.DeadLetter:
-		a.r.deadLetter(&x.Out)
+		a.r.deadLetter(&x.Out, x.Why.String())
 	case assoc.Publish:
 		a.publish(x, c)
 	}

@@ -90,6 +90,14 @@ func (c *conn) send(to *actor.Ref, msg any, sender *actor.Ref, seq assoc.SeqNo, 
 	if err != nil {
 		return err
 	}
+	if !plain(s.ID()) {
+		e, err := c.r.encode(msg)
+		if err != nil {
+			return err
+		}
+		defer c.r.putBody(e)
+		msg = e
+	}
 	w := c.r.port.Wire(to)
 	var from *actor.Wire
 	if sender != nil && sender != c.r.deadLetters {
@@ -287,8 +295,9 @@ func (c *conn) end() {
 	go func() {
 		limit := time.Now().Add(drainTime)
 		c.nc.SetWriteDeadline(limit)
+		c.Flush() // the turn that was to do it may take its time
 		c.mu.Lock()
-		for (c.writing || c.queued) && c.failed == nil && time.Now().Before(limit) {
+		for c.writing && c.failed == nil {
 			c.idle.Wait()
 		}
 		c.mu.Unlock()

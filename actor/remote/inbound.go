@@ -24,6 +24,7 @@ import (
 const (
 	readBuffer = 64 << 10
 	maxRefs    = 8192 // recipients and senders that a connection remembers
+	maxRefPath = 1024 // bytes of the path of one
 )
 
 // inbound is the in side of a connection; its reader's.
@@ -110,8 +111,13 @@ func (in *inbound) attach(b *actor.Batch) {
 	if !in.wanted.Load() {
 		return
 	}
+	in.pause.Lock()
 	in.wanted.Store(false)
 	c.nc.SetReadDeadline(time.Time{})
+	in.pause.Unlock()
+	if in.over.Load() { // that was the limit of conn.end
+		c.nc.SetReadDeadline(time.Now().Add(drainTime))
+	}
 	in.batch = b
 	c.event(c.proto.Attach)
 	in.batch = nil
@@ -282,7 +288,7 @@ func (in *inbound) refuse(what string, err error) {
 // recipient finds an actor of this system by the bytes of its path.
 func (in *inbound) recipient(path []byte) (*actor.Ref, error) {
 	if r := in.recipients[string(path)]; r != nil {
-		if r.UID() != 0 || !in.c.r.port.Ended(r) {
+		if !in.c.r.port.Ended(r) { // else a path without uid may lead to another by now
 			return r, nil
 		}
 	}
@@ -310,16 +316,19 @@ func (in *inbound) sender(path []byte) (*actor.Ref, error) {
 }
 
 func remember(m map[string]*actor.Ref, path []byte, r *actor.Ref) {
+	if len(path) > maxRefPath {
+		return
+	}
 	if len(m) >= maxRefs {
 		clear(m)
 	}
 	m[string(path)] = r
 }
 
-// waitResumed waits while the connection is not to be read.
+// waitResumed waits while the connection is not to be read. Whoever has to attach does not: that ends the pause.
 func (in *inbound) waitResumed() {
 	in.pause.Lock()
-	for in.paused {
+	for in.paused && !in.wanted.Load() {
 		in.resume.Wait()
 	}
 	in.pause.Unlock()
@@ -405,7 +414,10 @@ func (c *conn) over(reason assoc.Reason, cause assoc.Cause) {
 
 // attach has the reader attach: where it waits for input, it is woken.
 func (c *conn) attach() {
+	c.in.pause.Lock() // or the reader could come between, attach, and stumble over the deadline then
+	defer c.in.pause.Unlock()
 	c.in.wanted.Store(true)
+	c.in.resume.Broadcast()
 	c.nc.SetReadDeadline(time.Unix(1, 0))
 }
 
