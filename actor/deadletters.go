@@ -20,7 +20,9 @@ func (deadLetters) tell(to *Ref, msg any, sender *Ref) {
 func (deadLetters) tellSystem(to *Ref, m *sysMsg) { to.sys.deadSystemMessage(to, m) }
 
 // deadLetter publishes a message that cannot be delivered.
-func (s *System) deadLetter(to *Ref, msg any, sender *Ref) {
+func (s *System) deadLetter(to *Ref, msg any, sender *Ref) { s.deadLetterFor(to, msg, sender, "") }
+
+func (s *System) deadLetterFor(to *Ref, msg any, sender *Ref, reason string) {
 	switch m := msg.(type) {
 	case Identify:
 		s.identifyNobody(m, sender)
@@ -45,14 +47,14 @@ func (s *System) deadLetter(to *Ref, msg any, sender *Ref) {
 		}
 		return
 	}
-	s.lost.dead.note(s, to, msg, sender, "")
+	s.lost.dead.note(s, to, msg, sender, reason)
 	if to != nil && to.c != nil {
 		s.meters.report(to.c, ClassMeter.DeadLetter)
 	} else {
 		s.meters.reportNobody(ClassMeter.DeadLetter)
 	}
 	if !s.events.quiet() {
-		s.events.Publish(DeadLetter{Message: msg, Sender: sender, Recipient: to})
+		s.events.Publish(DeadLetter{Message: msg, Sender: sender, Recipient: to, Reason: reason})
 	}
 }
 

@@ -36,7 +36,8 @@ type ReceiveTimeout struct{}
 // DeadLetter is a message to an actor that is not there (any more). It is published on the event stream.
 type DeadLetter struct {
 	Message           any
-	Sender, Recipient *Ref // Sender may be nil
+	Sender, Recipient *Ref   // Sender may be nil
+	Reason            string // where it is not that the receiver is not there: why it could not be sent to another node
 }
 
 // SuppressedDeadLetter is a DeadLetter whose message is a [DeadLetterSuppression]: nobody needs to be told.

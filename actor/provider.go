@@ -161,8 +161,10 @@ func (p *Port) Known(r *Ref) bool {
 	return !absent
 }
 
-// DeadLetter publishes a message that cannot be delivered, and says why in the log's words.
-func (p *Port) DeadLetter(to *Ref, msg any, sender *Ref) { p.sys.deadLetter(to, msg, sender) }
+// DeadLetter publishes a message that cannot be delivered, and why.
+func (p *Port) DeadLetter(to *Ref, msg any, sender *Ref, reason string) {
+	p.sys.deadLetterFor(to, msg, sender, reason)
+}
 
 // DeadSystemMessage deals with a system message that cannot be delivered: whoever watches is told.
 func (p *Port) DeadSystemMessage(to *Ref, m SystemMessage) {

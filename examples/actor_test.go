@@ -50,9 +50,28 @@ after its end: actor: the actor that was asked has ended
 `)
 }
 
-// TestDocumentedActors compiles the Go of docs/actors.md, and runs the tests that are in it.
+func TestActorRemote(t *testing.T) {
+	prints(t, "actor-remote", `{temperature 71.5}, error <nil>
+1. temperature is 71.5, noted by Plant, error <nil>
+2. temperature is 71.5, noted by Plant, error <nil>
+actor.Terminated, error <nil>
+`)
+}
+
+// TestDocumentedActors compiles the Go of the pages about actors, and runs the tests that are in it.
 func TestDocumentedActors(t *testing.T) {
-	page, err := os.ReadFile("../docs/actors.md")
+	const system = "system *actor.System, ctx *actor.Context, ref *actor.Ref"
+	const remoting = system + ", settings remote.Settings, r *remote.Remoting"
+	t.Run("actors", func(t *testing.T) { documented(t, "actors.md", 10, system, "TestAccount", "TestTimeout") })
+	t.Run("remoting", func(t *testing.T) { documented(t, "remoting.md", 10, remoting, "TestCable") })
+	t.Run("from-akka-net", func(t *testing.T) { documented(t, "from-akka-net.md", 5, remoting) })
+}
+
+// documented compiles the Go of a page, where what is no declaration is the body of a function with those parameters, and
+// runs its tests.
+func documented(t *testing.T, name string, least int, parameters string, tests ...string) {
+	t.Helper()
+	page, err := os.ReadFile("../docs/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,15 +87,15 @@ func TestDocumentedActors(t *testing.T) {
 		case strings.Contains(b[1], "system, err := "):
 			fmt.Fprintf(&functions, "func block%d() {\n%s}\n", i, b[1])
 		default:
-			fmt.Fprintf(&functions, "func block%d(system *actor.System, ctx *actor.Context, ref *actor.Ref) {\n%s}\n", i, b[1])
+			fmt.Fprintf(&functions, "func block%d(%s) {\n{\n%s}\n}\n", i, parameters, b[1])
 		}
 	}
-	if len(blocks) < 10 || !strings.Contains(declarations.String(), "func Test") {
+	if len(blocks) < least {
 		t.Fatalf("only %d blocks found", len(blocks))
 	}
 	code := declarations.String() + functions.String()
 	imports := "package documented\n"
-	for _, path := range []string{"context", "errors", "fmt", "io/fs", "log", "os/exec", "testing", "time", "github.com/actua/actua/actor", "github.com/actua/actua/actor/testkit"} {
+	for _, path := range documentedImports {
 		if regexp.MustCompile(`\b` + filepath.Base(path) + `\.`).MatchString(code) {
 			imports += fmt.Sprintf("import %q\n", path)
 		}
@@ -84,7 +103,7 @@ func TestDocumentedActors(t *testing.T) {
 	// The file is in this module for the compiler only.
 	dir := t.TempDir()
 	file, overlay := filepath.Join(dir, "code.go"), filepath.Join(dir, "overlay.json")
-	place, err := filepath.Abs("documented/actors_test.go")
+	place, err := filepath.Abs("documented/page_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,5 +124,14 @@ func TestDocumentedActors(t *testing.T) {
 	if out, err = exec.CommandContext(t.Context(), binary, "-test.v").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	wants(t, out, "--- PASS: TestAccount", "--- PASS: TestTimeout")
+	for _, test := range tests {
+		wants(t, out, "--- PASS: "+test)
+	}
+}
+
+// documentedImports are the packages that the Go of pages may use.
+var documentedImports = []string{
+	"context", "errors", "fmt", "io/fs", "log", "os", "os/exec", "os/signal", "testing", "time",
+	"github.com/actua/actua/actor", "github.com/actua/actua/actor/remote", "github.com/actua/actua/actor/remote/remotetest",
+	"github.com/actua/actua/actor/serial", "github.com/actua/actua/actor/testkit",
 }

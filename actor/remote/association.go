@@ -64,12 +64,6 @@ func (a *association) Tell(to *actor.Ref, msg any, sender *actor.Ref, t actor.Tu
 		case nil:
 			return
 		case errClosed: // its end is about to be told
-		case errFull:
-			if w.full.CompareAndSwap(false, true) {
-				a.r.log.Error("messages are dropped: too many bytes wait to be sent", slog.String("node", a.name), slog.Int("limit", a.r.cfg.SendLimit))
-			}
-			a.r.port.DeadLetter(to, msg, sender)
-			return
 		default:
 			a.r.undeliverable(to, msg, sender, err)
 			return
@@ -116,7 +110,7 @@ func (a *association) finish(acts []action) {
 		case assoc.Write:
 			if err := a.write(x); err != nil {
 				y := *x
-				y.Do = assoc.DeadLetter
+				y.Do, y.Why = assoc.DeadLetter, whyLost(err)
 				a.r.logLost(a, &y.Out, err)
 				if y.Out.body != nil {
 					later = append(later, y)
@@ -153,6 +147,17 @@ func (a *association) finish(acts []action) {
 	}
 }
 
+// whyLost is why a message was not written.
+func whyLost(err error) assoc.Why {
+	switch err {
+	case errClosed:
+		return assoc.WhyDisassociated
+	case errFull:
+		return assoc.WhyOverflow
+	}
+	return assoc.WhyUnwritable
+}
+
 // after does what may call others.
 func (a *association) after(x *action, c *conn) {
 	switch x.Do {
@@ -167,7 +172,7 @@ func (a *association) after(x *action, c *conn) {
 	case assoc.Deliver:
 		a.r.deliverSystem(x.In)
 	case assoc.DeadLetter:
-		a.r.deadLetter(&x.Out)
+		a.r.deadLetter(&x.Out, x.Why.String())
 	case assoc.Publish:
 		a.publish(x, c)
 	}

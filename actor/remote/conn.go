@@ -43,13 +43,10 @@ type conn struct {
 	queued  bool // a turn flushes when it ends
 	closing bool // nothing is added any more
 	failed  error
-	idle    sync.Cond   // nothing is being written
-	full    atomic.Bool // messages were refused since it was idle, and the log has been told
+	idle    sync.Cond // nothing is being written
 
-	// The calls to the socket, made once: a function that package syscall is given would be allocated for each.
+	io       rawIO // of who writes
 	writeRaw func(fd uintptr) bool
-	wbuf     []byte // for writeRaw, of whoever writes
-	werr     error
 
 	in inbound
 }
@@ -76,11 +73,10 @@ func (r *Remoting) newConn(nc net.Conn, role assoc.Role, proto *assoc.Conn) *con
 	c.enc.framing = r.framing
 	c.enc.exchange = r.exchange()
 	c.idle.L = &c.mu
+	c.writeRaw = c.rawWrite
 	switch t := nc.(type) {
 	case *net.TCPConn:
 		c.raw, _ = t.SyscallConn()
-		c.writeRaw = c.writeSocket
-		c.in.readRaw = c.in.readSocket
 	case tryWriter:
 		c.eager = t
 	}
@@ -96,6 +92,14 @@ func (c *conn) send(to *actor.Ref, msg any, sender *actor.Ref, seq assoc.SeqNo, 
 	s, err := c.r.registry.Find(msg)
 	if err != nil {
 		return err
+	}
+	if !plain(s.ID()) {
+		e, err := c.r.encode(msg)
+		if err != nil {
+			return err
+		}
+		defer c.r.putBody(e)
+		msg = e
 	}
 	w := c.r.port.Wire(to)
 	var from *actor.Wire
@@ -200,9 +204,6 @@ func (c *conn) flush() {
 // rest ends writing, and gives the lock back.
 func (c *conn) rest() {
 	c.writing = false
-	if c.full.Load() {
-		c.full.Store(false)
-	}
 	c.idle.Broadcast()
 	c.mu.Unlock()
 }
@@ -221,33 +222,57 @@ func (c *conn) try(buf []byte) (int, error) {
 	if c.eager != nil {
 		return c.eager.TryWrite(buf)
 	}
-	c.wbuf, c.werr = buf, nil
-	err := c.raw.Write(c.writeRaw)
-	if err == nil {
-		err = c.werr
+	c.io = rawIO{buf: buf}
+	if err := c.raw.Write(c.writeRaw); err != nil {
+		c.io.err = err
 	}
-	n := len(buf) - len(c.wbuf)
-	c.wbuf, c.werr = nil, nil
+	n, err := len(buf)-len(c.io.buf), c.io.err
+	c.io = rawIO{}
 	return n, err
 }
 
-func (c *conn) writeSocket(fd uintptr) bool {
-	for len(c.wbuf) > 0 {
-		n, err := writeFD(fd, c.wbuf)
+// rawIO is what is handed to a function that reads or writes a socket, and what it hands back: a closure each time would
+// be an allocation each time.
+type rawIO struct {
+	buf []byte
+	n   int
+	ok  bool
+	err error
+}
+
+// rawWrite writes what the socket takes; whoever set writing has io.
+func (c *conn) rawWrite(fd uintptr) bool {
+	o := &c.io
+	for len(o.buf) > 0 {
+		n, e := writeFD(fd, o.buf)
 		if n > 0 {
-			c.wbuf = c.wbuf[n:]
+			o.buf = o.buf[n:]
 		}
-		if err == nil && n > 0 {
-			continue
+		if e != nil {
+			if !again(e) {
+				o.err = e
+			}
+			return true
 		}
-		if err == nil {
-			err = io.ErrUnexpectedEOF
+		if n <= 0 {
+			o.err = io.ErrUnexpectedEOF
+			return true
 		}
-		if !again(err) {
-			c.werr = err
-		}
-		break
 	}
+	return true
+}
+
+// readNow reads what is there. It reports false where that is nothing, or anything but bytes.
+func (c *conn) readNow(b []byte) (n int, ok bool) {
+	in := &c.in.raw
+	in.buf = b
+	err := c.raw.Read(c.in.readRaw)
+	in.buf = nil
+	return in.n, in.ok && err == nil
+}
+
+func (in *inbound) rawRead(fd uintptr) bool {
+	in.raw.n, in.raw.ok = readFD(fd, in.raw.buf)
 	return true
 }
 
@@ -290,8 +315,9 @@ func (c *conn) end() {
 	go func() {
 		limit := time.Now().Add(drainTime)
 		c.nc.SetWriteDeadline(limit)
+		c.Flush() // the turn that was to do it may take its time
 		c.mu.Lock()
-		for (c.writing || c.queued) && c.failed == nil && time.Now().Before(limit) {
+		for c.writing && c.failed == nil {
 			c.idle.Wait()
 		}
 		c.mu.Unlock()

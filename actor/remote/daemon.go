@@ -67,7 +67,7 @@ func (t daemonTarget) Tell(to *actor.Ref, msg any, sender *actor.Ref, _ actor.Tu
 		t.d.create(to, &m, sender)
 		return
 	}
-	t.d.r.port.DeadLetter(to, msg, sender)
+	t.d.r.port.DeadLetter(to, msg, sender, "")
 }
 
 // TellSystem tells of the ends of the actors here and of their parents elsewhere: the daemon watches both.

@@ -24,6 +24,7 @@ import (
 const (
 	readBuffer = 64 << 10
 	maxRefs    = 8192 // recipients and senders that a connection remembers
+	maxRefPath = 1024 // bytes of the path of one
 )
 
 // inbound is the in side of a connection; its reader's.
@@ -39,14 +40,12 @@ type inbound struct {
 	wanted     atomic.Bool  // to attach
 	batch      *actor.Batch // while attaching
 	patience   int          // of read
+	direct     bool         // payloads go straight to handlePayload
+	over       atomic.Bool  // nothing is handled any more
+	raw        rawIO        // the reader's
 	readRaw    func(fd uintptr) bool
-	rbuf       []byte // for readRaw, and what it got
-	rn         int
-	rok        bool
 	lastTo     seenRef // the recipient and the sender of the message before: runs of messages have the same
 	lastFrom   seenRef
-	direct     bool        // payloads go straight to handlePayload
-	over       atomic.Bool // nothing is handled any more
 
 	pause  sync.Mutex // with resumed: whether to read
 	paused bool
@@ -55,6 +54,7 @@ type inbound struct {
 
 func (in *inbound) init(c *conn) {
 	in.c = c
+	in.readRaw = in.rawRead
 	in.patience = minPatience
 	in.buf = make([]byte, readBuffer)
 	in.exchange = c.r.exchange()
@@ -90,7 +90,7 @@ func (in *inbound) read(b []byte) (int, error) {
 		return c.nc.Read(b)
 	}
 	for i := range in.patience {
-		n, ok := in.readNow(b)
+		n, ok := c.readNow(b)
 		if ok {
 			in.patience = min(2*in.patience, maxPatience)
 			return n, nil
@@ -101,19 +101,6 @@ func (in *inbound) read(b []byte) (int, error) {
 	}
 	in.patience = max(in.patience/2, minPatience)
 	return c.nc.Read(b)
-}
-
-// readNow reads what is there. It reports false where that is nothing, or anything but bytes.
-func (in *inbound) readNow(b []byte) (n int, ok bool) {
-	in.rbuf, in.rn, in.rok = b, 0, false
-	err := in.c.raw.Read(in.readRaw)
-	in.rbuf = nil
-	return in.rn, in.rok && err == nil
-}
-
-func (in *inbound) readSocket(fd uintptr) bool {
-	in.rn, in.rok = readFD(fd, in.rbuf)
-	return true
 }
 
 // How often a reader looks for bytes before it sleeps; a look takes about half a microsecond.
@@ -129,15 +116,23 @@ func (in *inbound) attach(b *actor.Batch) {
 	if !in.wanted.Load() {
 		return
 	}
+	in.pause.Lock()
 	in.wanted.Store(false)
 	c.nc.SetReadDeadline(time.Time{})
+	in.pause.Unlock()
+	if in.over.Load() { // that was the limit of conn.end
+		c.nc.SetReadDeadline(time.Now().Add(drainTime))
+	}
 	in.batch = b
 	c.event(c.proto.Attach)
 	in.batch = nil
 }
 
 // Ended closes the socket after its last byte has been read.
-func (c *conn) Ended() { c.nc.Close() }
+func (c *conn) Ended() {
+	c.nc.Close()
+	c.r.forget(c)
+}
 
 // causeOf is how the end of reading is to be understood.
 func causeOf(err error) assoc.Cause {
@@ -315,11 +310,10 @@ func (in *inbound) recipient(path []byte) (*actor.Ref, error) {
 		return in.lastTo.ref, nil
 	}
 	if r := in.recipients[string(path)]; r != nil {
-		if r.UID() != 0 {
-			in.lastTo.set(path, r)
-			return r, nil
-		}
-		if !in.c.r.port.Ended(r) {
+		if !in.c.r.port.Ended(r) { // else a path without uid may lead to another by now
+			if bytes.IndexByte(path, '#') >= 0 {
+				in.lastTo.set(path, r)
+			}
 			return r, nil
 		}
 	}
@@ -351,16 +345,19 @@ func (in *inbound) sender(path []byte) (*actor.Ref, error) {
 }
 
 func remember(m map[string]*actor.Ref, path []byte, r *actor.Ref) {
+	if len(path) > maxRefPath {
+		return
+	}
 	if len(m) >= maxRefs {
 		clear(m)
 	}
 	m[string(path)] = r
 }
 
-// waitResumed waits while the connection is not to be read.
+// waitResumed waits while the connection is not to be read. Whoever has to attach does not: that ends the pause.
 func (in *inbound) waitResumed() {
 	in.pause.Lock()
-	for in.paused {
+	for in.paused && !in.wanted.Load() {
 		in.resume.Wait()
 	}
 	in.pause.Unlock()
@@ -441,12 +438,14 @@ func (c *conn) over(reason assoc.Reason, cause assoc.Cause) {
 	if a := c.assoc.Load(); a != nil {
 		a.connEnded(c, reason, cause)
 	}
-	c.r.forget(c)
 }
 
 // attach has the reader attach: where it waits for input, it is woken.
 func (c *conn) attach() {
+	c.in.pause.Lock() // or the reader could come between, attach, and stumble over the deadline then
+	defer c.in.pause.Unlock()
 	c.in.wanted.Store(true)
+	c.in.resume.Broadcast()
 	c.nc.SetReadDeadline(time.Unix(1, 0))
 }
 

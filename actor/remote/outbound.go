@@ -41,11 +41,21 @@ func (e *encoder) appendFrame(dst []byte, w, from *actor.Wire, s serial.Serializ
 	if seq != assoc.Unsequenced {
 		o.Reliable, o.Seq = true, uint64(seq)
 	}
-	if m := s.Manifest(msg); m != "" {
+	own, _ := msg.(*encoded)
+	if own != nil {
+		if own.manifest != "" {
+			o.Manifest = e.manifest(own.manifest)
+		}
+	} else if m := s.Manifest(msg); m != "" {
 		o.Manifest = e.manifest(m)
 	}
 	start := len(dst)
 	switch body := msg.(type) {
+	case *encoded:
+		if err := e.fits(len(body.bytes)); err != nil {
+			return dst, err
+		}
+		return o.AppendFrame(dst, e.framing, body.bytes), nil
 	case string:
 		if o.SerializerID == primitives {
 			if err := e.fits(len(body)); err != nil {
@@ -83,15 +93,49 @@ func (e *encoder) estimate(msg any) int {
 		return around + len(m)
 	case []byte:
 		return around + len(m)
+	case *encoded:
+		return around + len(m.bytes)
 	}
 	return around + e.guess
 }
 
-// Serializers whose bytes are those of the message.
+// Serializers that run no code of users; the bytes of the first two are those of the message.
 const (
-	byteArrays = 4
-	primitives = 17
+	byteArrays     = 4
+	primitives     = 17
+	systemMessages = 22
 )
+
+// encoded is the body of a message in whose serializer there may be code of users. It is made with no lock held: that
+// code may panic, take its time, or send messages itself.
+type encoded struct {
+	bytes    []byte
+	manifest string
+	exchange serial.Exchange
+}
+
+// plain reports whether a serializer runs nothing but code of ours.
+func plain(id int32) bool { return id == primitives || id == byteArrays || id == systemMessages }
+
+// encode makes the body of a message, to be given back to r.bodies.
+func (r *Remoting) encode(msg any) (*encoded, error) {
+	e, _ := r.bodies.Get().(*encoded)
+	if e == nil {
+		e = &encoded{exchange: r.exchange()}
+	}
+	var err error
+	if e.bytes, _, e.manifest, err = r.registry.Append(e.bytes[:0], msg, &e.exchange); err != nil {
+		r.putBody(e)
+		return nil, err
+	}
+	return e, nil
+}
+
+func (r *Remoting) putBody(e *encoded) {
+	if cap(e.bytes) <= keepOut {
+		r.bodies.Put(e)
+	}
+}
 
 // fits reports a body that is too large for a frame.
 func (e *encoder) fits(body int) error {

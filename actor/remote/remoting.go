@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -41,6 +42,8 @@ type Remoting struct {
 	daemon    *daemon
 
 	deadLetters *actor.Ref
+
+	bodies sync.Pool // of *encoded
 
 	mu           sync.Mutex
 	associations map[actor.Address]*association
@@ -224,7 +227,13 @@ func (r *Remoting) Ref(addr actor.Address, elements string, uid int32) (*actor.R
 	if !addr.HasGlobalScope() || addr.Port() <= 0 {
 		return nil, fmt.Errorf("%s: an address without host and port", addr)
 	}
-	return r.port.NewRef(r.association(addr), elements, uid), nil
+	r.mu.Lock()
+	a := r.associations[addr]
+	r.mu.Unlock()
+	if a == nil {
+		return r.port.NewRef(&unmet{r: r, addr: addr}, elements, uid), nil
+	}
+	return r.port.NewRef(a, elements, uid), nil
 }
 
 // Resolve makes the Ref of a path: "akka.tcp://System@host:port/user/a". Nobody is asked.
@@ -280,20 +289,40 @@ func (r *Remoting) Stop(ctx context.Context) {
 	for _, a := range r.all() {
 		a.shutdown()
 	}
+	for _, c := range r.open() {
+		if c.assoc.Load() == nil { // in its handshake
+			c.disassociate(assoc.Shutdown)
+		}
+	}
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	limit := time.After(r.set.FlushWaitOnShutdown)
-	for _, a := range r.all() {
-		for !a.done() {
-			select {
-			case <-ctx.Done():
-				return
-			case <-limit:
-				return
-			case <-tick.C:
-			}
+	for !r.done() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-limit:
+			return
+		case <-tick.C:
 		}
 	}
+}
+
+// open are the connections whose sockets are.
+func (r *Remoting) open() []*conn {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Keys(r.conns))
+}
+
+// done reports whether all associations have ended, and all that was sent is with the peers.
+func (r *Remoting) done() bool {
+	for _, a := range r.all() {
+		if !a.done() {
+			return false
+		}
+	}
+	return len(r.open()) == 0
 }
 
 // Close ends the rest.
@@ -335,7 +364,7 @@ func (r *Remoting) deliver(to *actor.Ref, msg any, sender *actor.Ref, b *actor.B
 
 // selection lets a message go on from an actor of this system.
 func (r *Remoting) selection(to *actor.Ref, m *serial.Selection, sender *actor.Ref) {
-	if r.set.UntrustedMode && (harmful(m.Message) || !r.trusts(m.Elements)) {
+	if r.set.UntrustedMode && (harmful(m.Message) || !isRoot(to) || !r.trusts(m.Elements)) {
 		r.log.Warn("a message to a selection was dropped: untrusted mode", slog.String("to", pathOf(m.Elements)))
 		return
 	}
@@ -351,11 +380,17 @@ func (r *Remoting) selection(to *actor.Ref, m *serial.Selection, sender *actor.R
 	}
 }
 
-// trusts reports whether a selection leads to where others may send.
+// trusts reports whether a selection from the root leads to where others may send.
 func (r *Remoting) trusts(elements []serial.SelectionElement) bool {
-	path := pathOf(elements)
-	return slices.Contains(r.set.TrustedSelectionPaths, path)
+	for _, e := range elements {
+		if e.Kind != serial.SelectChildName {
+			return false
+		}
+	}
+	return slices.Contains(r.set.TrustedSelectionPaths, pathOf(elements))
 }
+
+func isRoot(r *actor.Ref) bool { return r.Path().StringWithoutAddress() == "/" }
 
 // pathOf is a selection as a path.
 func pathOf(elements []serial.SelectionElement) string {
@@ -391,24 +426,28 @@ func harmful(msg any) bool {
 
 // undeliverable deals with a message that could not be written.
 func (r *Remoting) undeliverable(to *actor.Ref, msg any, sender *actor.Ref, err error) {
+	if err == errFull { // there are many of that kind, and what is logged of dead letters is limited
+		r.port.DeadLetter(to, msg, sender, assoc.WhyOverflow.String())
+		return
+	}
 	r.log.Error("a message was not sent", slog.String("to", to.String()), slog.String("type", fmt.Sprintf("%T", msg)), slog.Any("error", err))
-	r.port.DeadLetter(to, msg, sender)
+	r.port.DeadLetter(to, msg, sender, err.Error())
 }
 
 func (r *Remoting) logLost(a *association, m *message, err error) {
-	if errors.Is(err, errClosed) {
-		return // the end of the connection is told elsewhere
+	if err == errClosed || err == errFull && m.body != nil {
+		return // the end of the connection is told elsewhere, and dead letters are
 	}
 	r.log.Error("a message was not sent", slog.String("to", m.to.String()), slog.String("node", a.name), slog.Any("error", err))
 }
 
 // deadLetter gives up a message.
-func (r *Remoting) deadLetter(m *message) {
+func (r *Remoting) deadLetter(m *message, reason string) {
 	if m.body == nil {
 		r.deadSystem(m.to, m.system)
 		return
 	}
 	if !isHeartbeat(m.body) { // the next one comes
-		r.port.DeadLetter(m.to, m.body, m.sender)
+		r.port.DeadLetter(m.to, m.body, m.sender, reason)
 	}
 }

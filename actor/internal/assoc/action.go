@@ -89,11 +89,12 @@ const (
 	WhySilence                          // not heard for too long
 	WhyTerminated                       // this system shuts down
 	WhyUnreachableUnseen                // declared unreachable before it was ever reached
+	WhyUnwritable                       // it is too large, or has no serializer: said by whoever writes
 )
 
 var whyNames = [...]string{"", "gated", "overflow", "dial failed", "disassociated", "peer shut down", "peer restarted", "peer refused",
 	"this system is quarantined", "quarantined", "system message buffer full", "impossible acknowledgement", "delivery timed out",
-	"silent for too long", "this system shuts down", "unreachable, never seen"}
+	"silent for too long", "this system shuts down", "unreachable, never seen", "not writable"}
 
 // String says it in a few words.
 func (w Why) String() string { return name(whyNames[:], int(w)) }
