@@ -240,11 +240,15 @@ func networked(name string) (*actor.System, *remote.Remoting) {
 	return must(actor.NewSystem(name, actor.Config{Provider: r})), r
 }
 
-// RemoteServer has n echo actors, /user/echo0 and so on.
+// deployed makes the path of an echo as long as it is where SystemA deploys it onto SystemB, /remote/akka.tcp/SystemA@
+// 127.0.0.1:58231/user/echo0, and so the frames as long as Akka.NET's and mini's: 232 bytes.
+const deployed = "remote-akka.tcp-SystemA-127.0.0.1-58231-"
+
+// RemoteServer has n echo actors.
 func (p *peer) RemoteServer(n int) string {
-	s, r := networked("server")
+	s, r := networked("SystemB")
 	for i := range n {
-		must(s.Spawn(actor.FromFunc(func(ctx *actor.Context, message any) { ctx.Reply(message) }), "echo"+strconv.Itoa(i)))
+		must(s.Spawn(actor.FromFunc(func(ctx *actor.Context, message any) { ctx.Reply(message) }), deployed+"echo"+strconv.Itoa(i)))
 	}
 	return r.Address().String()
 }
@@ -270,7 +274,7 @@ func (c *remoteClient) Receive(ctx *actor.Context, message any) {
 
 // RemoteClient sends the string "hit" (serializer 17, with the long manifest) or bytes (serializer 4).
 func (p *peer) RemoteClient(server string, n int, repeat int64, payload, window int) harness.Job {
-	s, _ := networked("client")
+	s, _ := networked("SystemA")
 	var hit any = "hit"
 	if payload > 0 {
 		hit = make([]byte, payload)
@@ -280,7 +284,7 @@ func (p *peer) RemoteClient(server string, n int, repeat int64, payload, window 
 	defer cancel()
 	var cs []*actor.Ref
 	for i := range n {
-		echo := must(must(s.Select(server + "/user/echo" + strconv.Itoa(i))).ResolveOne(ctx))
+		echo := must(must(s.Select(server + "/user/" + deployed + "echo" + strconv.Itoa(i))).ResolveOne(ctx))
 		cs = append(cs, must(s.Spawn(actor.NewProps(func() actor.Actor {
 			return &remoteClient{to: echo, repeat: repeat, latch: l}
 		}), "benchmark"+strconv.Itoa(i))))
