@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -38,6 +39,11 @@ func TestMain(m *testing.M) {
 	if scratch, err = os.MkdirTemp("", "actua-akka-"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+	// Most of the time of most tests is waiting for others.
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		_ = f.Value.Set("6")
 	}
 	code := m.Run()
 	if err := os.RemoveAll(scratch); err != nil {

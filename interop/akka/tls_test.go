@@ -102,7 +102,8 @@ func TestTLS(t *testing.T) {
 		}{
 			{"server only", secured(cert, false, true), secured(cert, false, true), true},
 			{"mutual, validated", secured(cert, true, false), secured(cert, true, false), true},
-			{"mutual on one side", secured(cert, false, true), secured(cert, true, true), true},
+			// Ours shows its certificate to whom asks for it; Akka.NET does only where it asks for one itself.
+			{"mutual on one side", secured(cert, false, true), secured(cert, true, true), p.a == golang},
 			{"a stranger's certificate", secured(other, true, false), secured(cert, true, false), false},
 			{"one without TLS", nil, secured(cert, false, true), false},
 		} {
