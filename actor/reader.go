@@ -66,6 +66,7 @@ func (w *worker) read(epoch uint32) {
 	w.mu.Lock()
 	w.goroutine = goroutineID()
 	w.mu.Unlock()
+	batch := &Batch{w}
 	for {
 		for left := w.waits() + turnsEach; ; left-- {
 			if c = w.takeRead(left > 0); c == nil {
@@ -79,7 +80,7 @@ func (w *worker) read(epoch uint32) {
 		}
 		w.flush()
 		w.source.Flush()
-		if !w.source.Fill(&Batch{w}) {
+		if !w.source.Fill(batch) {
 			normal = true
 			w.pool.removeReader(w)
 			w.source.Ended()

@@ -46,6 +46,9 @@ type conn struct {
 	failed  error
 	idle    sync.Cond // nothing is being written
 
+	out      rawIO // of who writes
+	writeRaw func(fd uintptr) bool
+
 	in inbound
 }
 
@@ -71,6 +74,7 @@ func (r *Remoting) newConn(nc net.Conn, role assoc.Role, proto *assoc.Conn) *con
 	c.enc.framing = r.framing
 	c.enc.exchange = r.exchange()
 	c.idle.L = &c.mu
+	c.writeRaw = c.rawWrite
 	switch t := nc.(type) {
 	case *net.TCPConn:
 		c.raw, _ = t.SyscallConn()
@@ -226,38 +230,58 @@ func (c *conn) try(buf []byte) (rest []byte, err error) {
 		n, err := c.eager.TryWrite(buf)
 		return buf[n:], err
 	}
-	werr := c.raw.Write(func(fd uintptr) bool {
-		for len(buf) > 0 {
-			n, e := writeFD(fd, buf)
-			if n > 0 {
-				buf = buf[n:]
-			}
-			if e != nil {
-				if !again(e) {
-					err = e
-				}
-				return true
-			}
-			if n <= 0 {
-				err = io.ErrUnexpectedEOF
-				return true
-			}
-		}
-		return true
-	})
-	if werr != nil {
-		err = werr
+	c.out = rawIO{buf: buf}
+	if err := c.raw.Write(c.writeRaw); err != nil {
+		c.out.err = err
 	}
+	buf, err = c.out.buf, c.out.err
+	c.out = rawIO{}
 	return buf, err
+}
+
+// rawIO is what is handed to a function that reads or writes a socket, and what it hands back: a closure each time would
+// be an allocation each time.
+type rawIO struct {
+	buf []byte
+	n   int
+	ok  bool
+	err error
+}
+
+// rawWrite writes what the socket takes; whoever set writing has out.
+func (c *conn) rawWrite(fd uintptr) bool {
+	o := &c.out
+	for len(o.buf) > 0 {
+		n, e := writeFD(fd, o.buf)
+		if n > 0 {
+			o.buf = o.buf[n:]
+		}
+		if e != nil {
+			if !again(e) {
+				o.err = e
+			}
+			return true
+		}
+		if n <= 0 {
+			o.err = io.ErrUnexpectedEOF
+			return true
+		}
+	}
+	return true
 }
 
 // readNow reads what is there. It reports false where that is nothing, or anything but bytes.
 func (c *conn) readNow(b []byte) (n int, ok bool) {
-	err := c.raw.Read(func(fd uintptr) bool {
-		n, ok = readFD(fd, b)
-		return true
-	})
-	return n, ok && err == nil
+	in := &c.in.raw
+	in.buf = b
+	err := c.raw.Read(c.in.readRaw)
+	in.buf = nil
+	return in.n, in.ok && err == nil
+}
+
+func (in *inbound) rawRead(fd uintptr) bool {
+	in.raw.n, in.raw.ok = readFD(fd, in.raw.buf)
+	return true
 }
 
 // write is the goroutine that waits for the socket. It ends when there is nothing left.

@@ -42,6 +42,8 @@ type inbound struct {
 	patience   int          // of read
 	direct     bool         // payloads go straight to handlePayload
 	over       atomic.Bool  // nothing is handled any more
+	raw        rawIO        // the reader's
+	readRaw    func(fd uintptr) bool
 
 	pause  sync.Mutex // with resumed: whether to read
 	paused bool
@@ -50,6 +52,7 @@ type inbound struct {
 
 func (in *inbound) init(c *conn) {
 	in.c = c
+	in.readRaw = in.rawRead
 	in.patience = minPatience
 	in.buf = make([]byte, readBuffer)
 	in.exchange = c.r.exchange()
@@ -124,7 +127,10 @@ func (in *inbound) attach(b *actor.Batch) {
 }
 
 // Ended closes the socket after its last byte has been read.
-func (c *conn) Ended() { c.nc.Close() }
+func (c *conn) Ended() {
+	c.nc.Close()
+	c.r.forget(c)
+}
 
 // causeOf is how the end of reading is to be understood.
 func causeOf(err error) assoc.Cause {
@@ -409,7 +415,6 @@ func (c *conn) over(reason assoc.Reason, cause assoc.Cause) {
 	if a := c.assoc.Load(); a != nil {
 		a.connEnded(c, reason, cause)
 	}
-	c.r.forget(c)
 }
 
 // attach has the reader attach: where it waits for input, it is woken.

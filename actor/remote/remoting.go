@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -288,20 +289,40 @@ func (r *Remoting) Stop(ctx context.Context) {
 	for _, a := range r.all() {
 		a.shutdown()
 	}
+	for _, c := range r.open() {
+		if c.assoc.Load() == nil { // in its handshake
+			c.disassociate(assoc.Shutdown)
+		}
+	}
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	limit := time.After(r.set.FlushWaitOnShutdown)
-	for _, a := range r.all() {
-		for !a.done() {
-			select {
-			case <-ctx.Done():
-				return
-			case <-limit:
-				return
-			case <-tick.C:
-			}
+	for !r.done() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-limit:
+			return
+		case <-tick.C:
 		}
 	}
+}
+
+// open are the connections whose sockets are.
+func (r *Remoting) open() []*conn {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Keys(r.conns))
+}
+
+// done reports whether all associations have ended, and all that was sent is with the peers.
+func (r *Remoting) done() bool {
+	for _, a := range r.all() {
+		if !a.done() {
+			return false
+		}
+	}
+	return len(r.open()) == 0
 }
 
 // Close ends the rest.
