@@ -50,6 +50,7 @@ type worker struct {
 	toSend    bool      // there was something in written at the end of the last turn; its goroutine's
 	seen      uint32    // turns at the watchman's last look; the watchman's
 	source    Source    // of a worker that reads a connection
+	lingers   time.Time // until then its cells get more turns in one batch; its goroutine's
 
 	patience atomic.Uint32 // of spin; the goroutine that the worker was taken from may still write it
 }
@@ -202,19 +203,21 @@ func (w *worker) turned(c *cell, epoch uint32, again bool) bool {
 	p := w.pool
 	w.mu.Lock()
 	mine := w.epoch == epoch
-	more := false
+	more, away := false, false
 	if mine {
 		w.now = nil
 		w.toSend = len(w.written) > 0
-		if again && w.source == nil {
-			more = w.next != nil || w.queue.len() > 0
-			w.queue.push(c)
+		if again {
+			if away = w.source != nil && !w.linger(); !away {
+				more = w.source == nil && (w.next != nil || w.queue.len() > 0)
+				w.queue.push(c)
+			}
 		}
 	}
 	w.mu.Unlock()
 	if mine {
-		if again && w.source != nil {
-			p.schedule(c, nil) // its share of this batch is used up
+		if away {
+			p.schedule(c, nil) // the time of this batch is used up
 		}
 		if more && p.idlers.Load() > 0 && p.spinning.Load() == 0 {
 			p.wakeOne()

@@ -52,6 +52,19 @@ func (p *Port) Read(src Source) {
 // turnsEach is how many turns of actors that were not told anything by the batch itself come with it.
 const turnsEach = 32
 
+// lingerFor is for how long cells that have not handled all their messages in one turn get others in the same batch. Then
+// other workers have them, and the answers leave in more writes.
+const lingerFor = 500 * time.Microsecond
+
+// linger reports whether a cell gets another turn in this batch.
+func (w *worker) linger() bool {
+	now := time.Now()
+	if w.lingers.IsZero() {
+		w.lingers = now.Add(lingerFor)
+	}
+	return now.Before(w.lingers)
+}
+
 // read is the goroutine of a worker that reads.
 func (w *worker) read(epoch uint32) {
 	normal := false
@@ -68,8 +81,9 @@ func (w *worker) read(epoch uint32) {
 	w.mu.Unlock()
 	batch := &Batch{w}
 	for {
+		w.lingers = time.Time{}
 		for left := w.waits() + turnsEach; ; left-- {
-			if c = w.takeRead(left > 0); c == nil {
+			if c = w.takeRead(left > 0 || !w.lingers.IsZero() && w.linger()); c == nil {
 				break
 			}
 			w.pool.watch.rouse()

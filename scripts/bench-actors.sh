@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Our actor runtime beside protoactor and the bound "mini": builds all three, runs every workload of the issue's
+# Our actor runtime beside protoactor, Akka.NET and the bound "mini": builds all three, runs every workload of the issue's
 # speed goals with the programs alternating run by run, and prints Markdown tables with the ratios.
 #
-#   scripts/bench-actors.sh                                 # everything, about eight minutes
+#   scripts/bench-actors.sh                                 # everything, about twelve minutes
 #   scripts/bench-actors.sh -rounds 1 -plans pingpong,ask   # the flags of interop/actorbench/compare
+#   scripts/bench-actors.sh -plans remote1,remote,payload   # remoting, beside Akka.NET as well
 #
 # On a machine that others use, FIRST=1 lets the programs go before everything else while they run (Linux, root).
-# The peers are in ../shared/bench-actor, or in $ACTUA_SHARED/bench-actor. WORK keeps the programs (default: a
-# folder that is removed again). Exit codes: 0 all goals reached, 1 some are short, 2 wrong flags, 4 could not run.
+# The peers are in ../shared/bench-actor and ../shared/peers, or in those folders of $ACTUA_SHARED. WORK keeps the
+# programs (default: a folder that is removed again). Exit codes: 0 all goals reached, 1 some are short, 2 wrong flags, 4 could not run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -52,4 +53,4 @@ if [ -n "${FIRST:-}" ]; then
   # A session of its own is a scheduling group of its own (sched_autogroup), in which alone niceness counts.
   first=(setsid -w bash -c 'echo -19 > /proc/self/autogroup 2>/dev/null || true; exec nice -n -20 "$@"' first)
 fi
-${first[@]+"${first[@]}"} "$work/bin/compare" -bin "$work/bin" "$@"
+${first[@]+"${first[@]}"} "$work/bin/compare" -bin "$work/bin" -akka "$shared/peers/akka-peer" "$@"

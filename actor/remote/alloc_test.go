@@ -151,3 +151,15 @@ func BenchmarkRemotePingPong(b *testing.B) {
 		})
 	}
 }
+
+// Ten times fifty messages of 64 KiB at once are more than a socket takes; nothing is lost, nor copied into ever larger
+// buffers.
+func TestAllocRemoteBurst(t *testing.T) {
+	const size, clients, n = 64 << 10, 10, 100
+	run := pingPong(t, clients, 50, make([]byte, size)) // waits until all have come back
+	_, bytes := cost(func() { run(n) })
+	t.Logf("%.2f bytes allocated a byte received", bytes/(2*n*clients*size))
+	if most := 3.0; !raceEnabled && bytes > most*2*n*clients*size { // the buffers of the first burst count, in so few messages
+		t.Errorf("%.2f bytes allocated a byte received", bytes/(2*n*clients*size))
+	}
+}

@@ -25,7 +25,7 @@ type Config struct {
 	// makes Props of the constructor's arguments.
 	Deployable map[string]func(args []any) (*actor.Props, error)
 
-	// SendLimit bounds the bytes that wait for one connection; what comes then is a dead letter. 0 is 16 MiB.
+	// SendLimit bounds the bytes that wait for one connection; what comes then is a dead letter. 0 is 64 MiB.
 	SendLimit int
 
 	// Logger gets what remoting has to say; nil is the system's.
@@ -59,6 +59,6 @@ func (c *Config) Check() error {
 	return nil
 }
 
-const defaultSendLimit = 16 << 20
+const defaultSendLimit = 64 << 20
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -38,15 +38,14 @@ type conn struct {
 	// What is on its way out, under mu.
 	mu      sync.Mutex
 	enc     encoder
-	pending []byte
-	spare   []byte
+	out     outBuffer
 	writing bool // a goroutine writes
 	queued  bool // a turn flushes when it ends
 	closing bool // nothing is added any more
 	failed  error
 	idle    sync.Cond // nothing is being written
 
-	out      rawIO // of who writes
+	io       rawIO // of who writes
 	writeRaw func(fd uintptr) bool
 
 	in inbound
@@ -112,11 +111,12 @@ func (c *conn) send(to *actor.Ref, msg any, sender *actor.Ref, seq assoc.SeqNo, 
 	case c.closing:
 		c.mu.Unlock()
 		return errClosed
-	case len(c.pending) > c.r.cfg.SendLimit:
+	case c.out.waiting() > c.r.cfg.SendLimit:
 		c.mu.Unlock()
 		return errFull
 	}
-	c.pending, err = c.enc.appendFrame(c.pending, w, from, s, msg, seq, ack)
+	c.out.makeRoom(c.enc.estimate(msg))
+	c.out.last, err = c.enc.appendFrame(c.out.last, w, from, s, msg, seq, ack)
 	if err != nil {
 		c.mu.Unlock()
 		return err
@@ -132,7 +132,7 @@ func (c *conn) control(m *akkapb.AkkaControlMessage) {
 		c.mu.Unlock()
 		return
 	}
-	c.pending = c.enc.framing.AppendControl(c.pending, m)
+	c.out.last = c.enc.framing.AppendControl(c.out.last, m)
 	c.leave(actor.Turn{})
 }
 
@@ -143,14 +143,18 @@ func (c *conn) pureAck(ack *akkapb.AcknowledgementInfo) {
 		c.mu.Unlock()
 		return
 	}
-	c.pending = c.enc.framing.AppendAck(c.pending, ack)
+	c.out.last = c.enc.framing.AppendAck(c.out.last, ack)
 	c.leave(actor.Turn{})
 }
 
-// leave has what is pending sent, at the end of the turn if there is one. It gives the lock back.
+// leave has what is pending sent, at the end of the turn if there is one and it is not much yet. It gives the lock back.
 func (c *conn) leave(t actor.Turn) {
-	if c.queued || c.writing {
+	if c.writing || c.queued && c.out.small() {
 		c.mu.Unlock()
+		return
+	}
+	if c.queued {
+		c.flush()
 		return
 	}
 	c.queued = true
@@ -164,22 +168,27 @@ func (c *conn) leave(t actor.Turn) {
 func (c *conn) Flush() {
 	c.mu.Lock()
 	c.queued = false
-	if c.writing || len(c.pending) == 0 || c.failed != nil {
+	c.flush()
+}
+
+// flush is Flush with the lock held, which it gives back.
+func (c *conn) flush() {
+	if c.writing || c.out.empty() || c.failed != nil {
 		c.mu.Unlock()
 		return
 	}
 	c.writing = true
 	if c.raw == nil && c.eager == nil {
 		c.mu.Unlock()
-		go c.write(nil)
+		go c.write(nil, 0)
 		return
 	}
-	for len(c.pending) > 0 {
-		buf := c.take()
+	for !c.out.empty() {
+		buf := c.out.take()
 		c.mu.Unlock()
-		rest, err := c.try(buf)
-		if err == nil && len(rest) > 0 {
-			go c.write(rest)
+		n, err := c.try(buf)
+		if err == nil && n < len(buf) {
+			go c.write(buf, n)
 			return
 		}
 		c.mu.Lock()
@@ -187,25 +196,9 @@ func (c *conn) Flush() {
 			c.fail(err)
 			return
 		}
-		c.giveBack(buf)
+		c.out.giveBack(buf)
 	}
 	c.rest()
-}
-
-// take takes all that is pending, under the lock.
-func (c *conn) take() []byte {
-	buf := c.pending
-	c.pending, c.spare = c.spare[:0], nil
-	return buf
-}
-
-// keepOut is how much room for bytes on their way out a connection holds on to.
-const keepOut = 256 << 10
-
-func (c *conn) giveBack(buf []byte) {
-	if cap(buf) <= keepOut {
-		c.spare = buf[:0]
-	}
 }
 
 // rest ends writing, and gives the lock back.
@@ -219,24 +212,23 @@ func (c *conn) rest() {
 func (c *conn) fail(err error) {
 	c.failed = err
 	c.closing = true
-	c.pending, c.spare = nil, nil
+	c.out = outBuffer{}
 	c.rest()
 	c.nc.Close()
 }
 
-// try writes what the socket takes without waiting.
-func (c *conn) try(buf []byte) (rest []byte, err error) {
+// try writes what the socket takes without waiting, and says how much that was.
+func (c *conn) try(buf []byte) (int, error) {
 	if c.eager != nil {
-		n, err := c.eager.TryWrite(buf)
-		return buf[n:], err
+		return c.eager.TryWrite(buf)
 	}
-	c.out = rawIO{buf: buf}
+	c.io = rawIO{buf: buf}
 	if err := c.raw.Write(c.writeRaw); err != nil {
-		c.out.err = err
+		c.io.err = err
 	}
-	buf, err = c.out.buf, c.out.err
-	c.out = rawIO{}
-	return buf, err
+	n, err := len(buf)-len(c.io.buf), c.io.err
+	c.io = rawIO{}
+	return n, err
 }
 
 // rawIO is what is handed to a function that reads or writes a socket, and what it hands back: a closure each time would
@@ -248,9 +240,9 @@ type rawIO struct {
 	err error
 }
 
-// rawWrite writes what the socket takes; whoever set writing has out.
+// rawWrite writes what the socket takes; whoever set writing has io.
 func (c *conn) rawWrite(fd uintptr) bool {
-	o := &c.out
+	o := &c.io
 	for len(o.buf) > 0 {
 		n, e := writeFD(fd, o.buf)
 		if n > 0 {
@@ -284,22 +276,26 @@ func (in *inbound) rawRead(fd uintptr) bool {
 	return true
 }
 
-// write is the goroutine that waits for the socket. It ends when there is nothing left.
-func (c *conn) write(buf []byte) {
+// write is the goroutine that waits for the socket. It ends when there is nothing left. Of buf the first done bytes have
+// been written.
+func (c *conn) write(buf []byte, done int) {
 	for {
-		if len(buf) > 0 {
-			if _, err := c.nc.Write(buf); err != nil {
+		if done < len(buf) {
+			if _, err := c.nc.Write(buf[done:]); err != nil {
 				c.mu.Lock()
 				c.fail(err)
 				return
 			}
 		}
 		c.mu.Lock()
-		if len(c.pending) == 0 {
+		if buf != nil {
+			c.out.giveBack(buf)
+		}
+		if c.out.empty() {
 			c.rest()
 			return
 		}
-		buf = c.take()
+		buf, done = c.out.take(), 0
 		c.mu.Unlock()
 	}
 }

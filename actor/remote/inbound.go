@@ -44,6 +44,8 @@ type inbound struct {
 	over       atomic.Bool  // nothing is handled any more
 	raw        rawIO        // the reader's
 	readRaw    func(fd uintptr) bool
+	lastTo     seenRef // the recipient and the sender of the message before: runs of messages have the same
+	lastFrom   seenRef
 
 	pause  sync.Mutex // with resumed: whether to read
 	paused bool
@@ -291,10 +293,27 @@ func (in *inbound) refuse(what string, err error) {
 	c.event(func(acts []assoc.ConnAction) []assoc.ConnAction { return c.proto.Disassociate(assoc.Unknown, acts) })
 }
 
+// seenRef is a path and who was there.
+type seenRef struct {
+	path []byte
+	ref  *actor.Ref
+}
+
+// is reports whether it is this path.
+func (s *seenRef) is(path []byte) bool { return s.ref != nil && bytes.Equal(s.path, path) }
+
+func (s *seenRef) set(path []byte, r *actor.Ref) { s.path, s.ref = append(s.path[:0], path...), r }
+
 // recipient finds an actor of this system by the bytes of its path.
 func (in *inbound) recipient(path []byte) (*actor.Ref, error) {
+	if in.lastTo.is(path) {
+		return in.lastTo.ref, nil
+	}
 	if r := in.recipients[string(path)]; r != nil {
 		if !in.c.r.port.Ended(r) { // else a path without uid may lead to another by now
+			if bytes.IndexByte(path, '#') >= 0 {
+				in.lastTo.set(path, r)
+			}
 			return r, nil
 		}
 	}
@@ -310,7 +329,11 @@ func (in *inbound) recipient(path []byte) (*actor.Ref, error) {
 
 // sender finds whoever has sent a message.
 func (in *inbound) sender(path []byte) (*actor.Ref, error) {
+	if in.lastFrom.is(path) {
+		return in.lastFrom.ref, nil
+	}
 	if r := in.senders[string(path)]; r != nil {
+		in.lastFrom.set(path, r)
 		return r, nil
 	}
 	r, err := in.c.r.anyRef(string(path))

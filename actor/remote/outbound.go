@@ -85,6 +85,20 @@ func (e *encoder) appendFrame(dst []byte, w, from *actor.Wire, s serial.Serializ
 	return o.AppendTail(dst, mark), nil
 }
 
+// estimate is about how many bytes a message takes.
+func (e *encoder) estimate(msg any) int {
+	const around = 512 // paths and manifest
+	switch m := msg.(type) {
+	case string:
+		return around + len(m)
+	case []byte:
+		return around + len(m)
+	case *encoded:
+		return around + len(m.bytes)
+	}
+	return around + e.guess
+}
+
 // Serializers that run no code of users; the bytes of the first two are those of the message.
 const (
 	byteArrays     = 4

@@ -62,7 +62,10 @@ func TestPressureSendLimit(t *testing.T) {
 	}
 	c := a.association(to.Path().Address()).writer.Load()
 	c.mu.Lock()
-	room := cap(c.pending) + cap(c.spare)
+	room := cap(c.out.last) + cap(c.out.spare)
+	for _, piece := range c.out.full {
+		room += cap(piece)
+	}
 	c.mu.Unlock()
 	if room > 4*limit {
 		t.Errorf("%d bytes of room for a limit of %d", room, limit)

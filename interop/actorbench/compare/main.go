@@ -44,6 +44,7 @@ type options struct {
 	out    string
 	from   string
 	limit  time.Duration
+	akka   string
 }
 
 func main() {
@@ -80,10 +81,11 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&o.bin, "bin", "bin", "folder of the programs, each under its peer's name")
 	f.IntVar(&o.rounds, "rounds", 5, "runs of each program in each row")
 	f.IntVar(&o.procs, "procs", 2, "GOMAXPROCS of the programs")
-	f.StringVar(&peers, "peers", "protoactor,mini,mini-pool,actua,actua-nonblocking", "who runs; mini-pool is mini with its worker pool, actua-nonblocking asks an actor that is declared not to wait")
+	f.StringVar(&peers, "peers", "protoactor,mini,mini-pool,akka,actua,actua-nonblocking", "who runs; mini-pool is mini with its worker pool, actua-nonblocking asks an actor that is declared not to wait")
 	f.StringVar(&plans, "plans", "all", "which rows: "+strings.Join(planNames(), ", "))
 	f.StringVar(&o.out, "out", "", "append each run to this file as a line of JSON")
 	f.StringVar(&o.from, "from", "", "run nothing; print the tables of such a file")
+	f.StringVar(&o.akka, "akka", "", "the program akka-peer, if it is not in the folder of -bin")
 	f.DurationVar(&o.limit, "limit", 2*time.Minute, "longest time of one run")
 	if err := f.Parse(args); err != nil {
 		return nil, err
@@ -185,7 +187,7 @@ func read(name string) ([]record, error) {
 // run runs one program once.
 func (o *options) run(ctx context.Context, r row, peer string, round int) record {
 	rec := record{Plan: r.plan, Args: r.args, Round: round}
-	program, env := peer, []string{"GOMAXPROCS=" + strconv.Itoa(o.procs)}
+	program, env := peer, append([]string{"GOMAXPROCS=" + strconv.Itoa(o.procs)}, r.env...)
 	switch peer {
 	case "mini-pool":
 		program, env = "mini", append(env, "MINI_SCHED=pool")
@@ -193,21 +195,32 @@ func (o *options) run(ctx context.Context, r row, peer string, round int) record
 		program, env = ours, append(env, "ACTUA_ASK=nonblocking")
 	}
 	var args []string
-	if r.plan == spawnBenchmark {
+	switch {
+	case r.plan == spawnBenchmark:
 		program = "spawn-" + program
-	} else {
+	case peer == akka:
+		program, args = "akka-peer", akkaArgs(r.args)
+	default:
 		args = append([]string{"-s"}, strings.Fields(r.args)...)
 		args = append(args, "-limit", o.limit.String())
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.limit+10*time.Second)
 	defer cancel()
 	var stderr strings.Builder
-	c := exec.CommandContext(ctx, filepath.Join(o.bin, program), args...)
+	path := filepath.Join(o.bin, program)
+	if peer == akka && o.akka != "" {
+		path = o.akka
+	}
+	c := exec.CommandContext(ctx, path, args...)
 	c.Env, c.Stderr = append(os.Environ(), env...), &stderr
 	c.WaitDelay = time.Second
 	out, err := c.Output()
 	if err == nil {
-		err = rec.take(r, string(out))
+		if peer == akka {
+			err = rec.takeAkka(string(out))
+		} else {
+			err = rec.take(r, string(out))
+		}
 	}
 	if err != nil {
 		rec.Error = strings.TrimSpace(err.Error() + ": " + lastLine(stderr.String()))

@@ -1,6 +1,9 @@
 package main
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // SpawnBenchmark of Akka.NET: its name as a plan, how many actors a run makes, and what they add up to.
 const (
@@ -26,12 +29,16 @@ type row struct {
 	title string
 	args  string // of the harness
 	only  []string
+	env   []string // of the programs
 	goals []goal
 }
 
 // skip reports whether a peer takes no part.
 func (r row) skip(peer string) bool {
-	return len(r.only) > 0 && !slices.Contains(r.only, peer) || peer == nonBlocking && r.plan != "ask"
+	if len(r.only) > 0 {
+		return !slices.Contains(r.only, peer)
+	}
+	return peer == akka || peer == nonBlocking && r.plan != "ask"
 }
 
 func rate(r record) float64   { return r.Rate }
@@ -90,8 +97,59 @@ var rows = []row{
 	{plan: "spawn1m", title: "1,000,000 idle actors", args: "spawn -n 1000000", only: []string{"protoactor", "mini", "actua"},
 		goals: []goal{times("protoactor", 1.5, ""), {what: "heap bytes an actor", figure: extra("heap_per_actor"), limit: 480, most: true},
 			{what: "goroutines", figure: extra("goroutines"), limit: 10, most: true, note: "those of the process, none an actor"}}},
+	remote1(1, 10, 0.5),
+	remote1(10, 6, 0.65),
+	remote1(30, 6, 0.6),
+	remote2(1, 0.5), remote2(5, 0.5), remote2(10, 0.65), remote2(15, 0.6), remote2(20, 0.6), remote2(25, 0.6), remote2(30, 0.6),
+	payload("16 B", "remote -n 10 -msgs 200000 -payload 16", ahead,
+		goal{what: "allocations a message", figure: allocs, limit: 2.02, most: true}),
+	payload("1 KiB", "remote -n 10 -msgs 50000 -payload 1024", times("protoactor", 1.7, "of the anchors"), copies(1024, 1.1)),
+	payload("64 KiB", "remote -n 10 -msgs 2000 -payload 65536", times("protoactor", 1, "of the anchors"), copies(65536, 1.5)),
 	{plan: spawnBenchmark, title: "SpawnBenchmark, 1,111,111 actors", args: "SpawnBenchmark", only: []string{"protoactor", "actua"},
 		goals: []goal{times("protoactor", 1, "")}},
+}
+
+// reader has mini's connections run the actors themselves, as ours do: its best way. With payloads of 64 KiB it then
+// stops for good, as both sides wait for the other to read.
+var reader = []string{"MINI_MODE=reader"}
+
+// The remote goals that all rows have.
+var (
+	ahead = times("protoactor", 1, "")
+
+	remoteCosts = []goal{
+		{what: "allocations a message", figure: allocs, limit: 2.02, most: true, note: "both sides"},
+		{what: "bytes a message", figure: func(r record) float64 { return r.Bytes }, limit: 64, most: true, note: "both sides"},
+	}
+)
+
+// remote1 is RemotePingPong with two systems in one process, as Akka.NET has it.
+func remote1(clients int, ofAkka, ofMini float64) row {
+	return row{plan: "remote1", title: fmt.Sprintf("RemotePingPong, one process, %d clients", clients),
+		args: fmt.Sprintf("remote1 -n %d -msgs 200000", clients), only: []string{akka, "mini", ours}, env: reader,
+		goals: append([]goal{times(akka, ofAkka, ""), times("mini", ofMini, "")}, remoteCosts...)}
+}
+
+// remote2 is the same with two processes.
+func remote2(clients int, ofMini float64) row {
+	return row{plan: "remote", title: fmt.Sprintf("RemotePingPong, two processes, %d clients", clients),
+		args: fmt.Sprintf("remote -n %d -msgs 200000", clients), only: []string{"protoactor", "mini", ours}, env: reader,
+		goals: append([]goal{times("mini", ofMini, ""), ahead}, remoteCosts...)}
+}
+
+func payload(size, args string, goals ...goal) row {
+	r := row{plan: "payload", title: "payload " + size + ", two processes, 10 clients", args: args,
+		only: []string{"protoactor", "mini", ours}, goals: goals}
+	if size != "64 KiB" {
+		r.env = reader
+	}
+	return r
+}
+
+// copies bounds the bytes that are allocated for each byte of a payload.
+func copies(size int, most float64) goal {
+	return goal{what: "payload bytes allocated a byte received", limit: most, most: true,
+		figure: func(r record) float64 { return r.Bytes / float64(size) }}
 }
 
 // planNames are the names for -plans in the order of the rows.

@@ -8,10 +8,12 @@ import (
 	"strings"
 )
 
-// ours is the name of our adapter, nonBlocking that of a variant of it for the rows of ask.
+// ours is the name of our adapter, nonBlocking that of a variant of it for the rows of ask. akka is Akka.NET, which runs
+// nothing but its own RemotePingPong.
 const (
 	ours        = "actua"
 	nonBlocking = "actua-nonblocking"
+	akka        = "akka"
 )
 
 // report prints the tables and returns how many goals were missed. A goal whose runs are missing is one.
