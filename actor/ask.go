@@ -24,6 +24,9 @@ var ErrTerminated = errors.New("actor: the actor that was asked has ended")
 // time.
 var ErrMailboxFull = errors.New("actor: the mailbox of the actor that was asked is full")
 
+// ErrNotSent is why an ask failed: the message could not be sent to the other node. The text says why.
+var ErrNotSent = errors.New("actor: the message was not sent to the other node")
+
 // A ReplyTypeError is a reply of another type than was asked for.
 type ReplyTypeError struct {
 	Reply any
@@ -37,7 +40,7 @@ func (e *ReplyTypeError) Error() string {
 
 // Ask sends msg to an actor and waits for its reply, a message of type R (any takes all). The reply is the first
 // message that the actor sends to the sender of msg; later ones are dead letters. Errors: the context's
-// (where it has no deadline, [Config.AskTimeout] ends the ask with ErrAskTimeout); ErrTerminated; ErrMailboxFull; the
+// (where it has no deadline, [Config.AskTimeout] ends the ask with ErrAskTimeout); ErrTerminated; ErrMailboxFull; ErrNotSent; the
 // cause of a [StatusFailure] that came as the reply; a *ReplyTypeError.
 //
 // It blocks: inside an actor use [AskThen], since an actor that waits handles no messages, and two that ask each

@@ -163,6 +163,7 @@ func (p *Port) Known(r *Ref) bool {
 
 // DeadLetter publishes a message that cannot be delivered, and why.
 func (p *Port) DeadLetter(to *Ref, msg any, sender *Ref, reason string) {
+	lost(to, sender, fmt.Errorf("%w: %s", ErrNotSent, reason))
 	p.sys.deadLetterFor(to, msg, sender, reason)
 }
 

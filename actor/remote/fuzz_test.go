@@ -232,7 +232,7 @@ func FuzzConnection(f *testing.F) {
 		}
 		defer nc.Close()
 		if shake {
-			nc.Write(associateFrame(1, 7))
+			nc.Write(associateFrame(1, 7+rounds)) // an incarnation of its own, whatever became of the last
 		}
 		nc.Write(b)
 		nc.(interface{ CloseWrite() error }).CloseWrite()

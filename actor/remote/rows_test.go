@@ -246,12 +246,15 @@ func TestRow17Selections(t *testing.T) {
 			b.wait(name + ": " + msg)
 			a.wait(fmt.Sprintf("o%d: %s", i, name))
 		}
+		if len(want) == 0 && strings.Contains(c.path, "*") {
+			continue // nobody answers
+		}
 		// Identify finds the same.
 		ctx, cancel := context.WithTimeout(context.Background(), watchWait)
 		ref, err := s.ResolveOne(ctx)
 		cancel()
 		switch {
-		case len(want) == 0 && err == nil && !strings.Contains(c.path, "*"):
+		case len(want) == 0 && err == nil:
 			t.Errorf("%s is %s", c.path, ref)
 		case len(want) > 0 && (err != nil || !strings.Contains(c.want, ref.Name())):
 			t.Errorf("%s is %s, %v", c.path, ref, err)

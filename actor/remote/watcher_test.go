@@ -53,6 +53,14 @@ func (c *wire) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
+// CloseWrite is that of TCP: an end in order needs it.
+func (c *wire) CloseWrite() error {
+	if c.w.pulled(c.from, c.to) {
+		return nil
+	}
+	return c.Conn.(*net.TCPConn).CloseWrite()
+}
+
 // pull cuts a system off from all others, without a word.
 func (w *watchWorld) pull(system string) {
 	w.mu.Lock()

@@ -188,6 +188,11 @@ func TestRawTLS(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.send(r.associatePDU())
+			if k == dotnet {
+				// What comes right behind the handshake of TLS lies there unseen until more comes.
+				time.Sleep(500 * time.Millisecond)
+				w.send(control(cmdHeartbeat))
+			}
 			r.welcome(w)
 			r.ask(w)
 		})
