@@ -45,7 +45,7 @@ func init() {
 		},
 		{
 			name: "a cell with more to do is dropped", pkg: actors, cases: `^TestPool(Turned|MovesEachCellOnce|QueueDoesNotStarveCommon)$`, atLeast: 1,
-			edits: []edit{{workersF, "			more = w.next != nil || w.queue.len() > 0\n			w.queue.push(c)\n", ""}},
+			edits: []edit{{workersF, "				w.queue.push(c)\n			}\n		}\n	}\n	w.mu.Unlock()\n	if mine {\n", "			}\n		}\n	}\n	w.mu.Unlock()\n	if mine {\n"}},
 		},
 		{
 			name: "nobody watches for workers that are stuck", pkg: actors, cases: `^TestPool(BlockedActor/(1|2)_workers|WatchmanStays)$`,
@@ -103,7 +103,7 @@ func init() {
 	mailboxTable = append(mailboxTable, []mutation{
 		{
 			name: "a turn's end puts back an idle cell", pkg: actors, cases: `^Test(PoolTurned|PoolMovesEachCellOnce|MailboxRest/pool)$`,
-			edits: []edit{{workersF, "		if again {\n			more = w.next != nil || w.queue.len() > 0\n			w.queue.push(c)\n		}\n", "		w.queue.push(c)\n"}},
+			edits: []edit{{workersF, "		if again {\n			if away = w.source", "		if again || true {\n			if away = w.source"}},
 		},
 		{
 			name: "a given-away turn's end puts back an idle cell", pkg: actors, cases: `^TestPoolTurnedAfterLoss$`,
