@@ -122,7 +122,7 @@ func (w *workshop) try(m mutation) (failed, of int, err error) {
 	}
 	defer os.Remove(broken)
 	for _, c := range cases {
-		out, err := w.test(broken, m.pkg, exact(c), "-test.timeout=30s")
+		out, err := w.test(broken, m.pkg, exact(c), "-test.timeout=20s")
 		if err == nil {
 			continue
 		}
