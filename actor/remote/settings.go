@@ -134,8 +134,65 @@ type PhiSettings struct {
 	FirstHeartbeatEstimate time.Duration
 }
 
+const (
+	day = 24 * time.Hour
+
+	// minFrameSize is the smallest MaximumFrameSize, in bytes.
+	minFrameSize = 32000
+)
+
 // DefaultSettings are those of Akka.NET 1.5.
-func DefaultSettings() Settings { return settingsOf(assoc.DefaultSettings()) }
+func DefaultSettings() Settings {
+	return Settings{
+		Port:                     2552,
+		ConnectionTimeout:        15 * time.Second,
+		SendBufferSize:           256000,
+		ReceiveBufferSize:        256000,
+		Backlog:                  4096,
+		TCPNoDelay:               true,
+		TCPKeepAlive:             true,
+		MaximumFrameSize:         128000,
+		BatchingMaxPendingWrites: 30,
+		TLS:                      TLSSettings{RequireMutualAuthentication: true},
+
+		HandshakeTimeout:         15 * time.Second,
+		HeartbeatInterval:        4 * time.Second,
+		AcceptableHeartbeatPause: 120 * time.Second,
+		BackoffInterval:          50 * time.Millisecond,
+		UsePassiveConnections:    true,
+
+		RetryGateClosedFor:         5 * time.Second,
+		PruneQuarantineMarkerAfter: 5 * day,
+		QuarantineAfterSilence:     2 * day,
+		StartupTimeout:             10 * time.Second,
+		ShutdownTimeout:            10 * time.Second,
+		FlushWaitOnShutdown:        2 * time.Second,
+		CommandAckTimeout:          30 * time.Second,
+		LogBufferSizeExceeding:     50000,
+
+		SystemMessageBufferSize:             20000,
+		SystemMessageAckPiggybackTimeout:    300 * time.Millisecond,
+		ResendInterval:                      2 * time.Second,
+		ResendLimit:                         200,
+		InitialSystemMessageDeliveryTimeout: 3 * time.Minute,
+
+		WatchHeartbeatInterval:         time.Second,
+		WatchUnreachableReaperInterval: time.Second,
+		WatchExpectedResponseAfter:     time.Second,
+		WatchDetector: PhiSettings{
+			Threshold:                10,
+			MaxSampleSize:            200,
+			MinStdDeviation:          100 * time.Millisecond,
+			AcceptableHeartbeatPause: 10 * time.Second,
+			FirstHeartbeatEstimate:   time.Second,
+		},
+
+		PendingSendLimit:           50000,
+		SystemMessageReceiveWindow: 2000,
+		HoldLimit:                  1 << 20,
+		StashLimit:                 4,
+	}
+}
 
 // Check reports the first setting that cannot work, by its name.
 func (s *Settings) Check() error {
@@ -147,33 +204,65 @@ func (s *Settings) Check() error {
 			return fmt.Errorf("%s is %q: %w", h.name, h.host, err)
 		}
 	}
-	low := s.assoc()
-	if err := low.Check(); err != nil {
-		return err
+	if s.MaximumFrameSize < minFrameSize {
+		return fmt.Errorf("MaximumFrameSize is %d bytes, the least is %d", s.MaximumFrameSize, minFrameSize)
+	}
+	for _, p := range []struct {
+		name string
+		port int
+	}{{"Port", s.Port}, {"PublicPort", s.PublicPort}} {
+		if p.port < 0 || p.port > 65535 {
+			return fmt.Errorf("%s is %d: a port is 0 to 65535", p.name, p.port)
+		}
+	}
+	for _, d := range []struct {
+		name string
+		d    time.Duration
+	}{
+		{"ConnectionTimeout", s.ConnectionTimeout}, {"HandshakeTimeout", s.HandshakeTimeout},
+		{"HeartbeatInterval", s.HeartbeatInterval}, {"AcceptableHeartbeatPause", s.AcceptableHeartbeatPause},
+		{"BackoffInterval", s.BackoffInterval}, {"RetryGateClosedFor", s.RetryGateClosedFor},
+		{"PruneQuarantineMarkerAfter", s.PruneQuarantineMarkerAfter}, {"QuarantineAfterSilence", s.QuarantineAfterSilence},
+		{"StartupTimeout", s.StartupTimeout}, {"ShutdownTimeout", s.ShutdownTimeout}, {"FlushWaitOnShutdown", s.FlushWaitOnShutdown},
+		{"CommandAckTimeout", s.CommandAckTimeout}, {"SystemMessageAckPiggybackTimeout", s.SystemMessageAckPiggybackTimeout},
+		{"ResendInterval", s.ResendInterval}, {"InitialSystemMessageDeliveryTimeout", s.InitialSystemMessageDeliveryTimeout},
+		{"WatchHeartbeatInterval", s.WatchHeartbeatInterval}, {"WatchUnreachableReaperInterval", s.WatchUnreachableReaperInterval},
+		{"WatchExpectedResponseAfter", s.WatchExpectedResponseAfter}, {"WatchDetector.MinStdDeviation", s.WatchDetector.MinStdDeviation},
+		{"WatchDetector.FirstHeartbeatEstimate", s.WatchDetector.FirstHeartbeatEstimate},
+	} {
+		if d.d <= 0 {
+			return fmt.Errorf("%s is %v: it has to be longer than nothing", d.name, d.d)
+		}
+	}
+	if s.GiveUpSystemMessageAfter < 0 || s.WatchDetector.AcceptableHeartbeatPause < 0 {
+		return fmt.Errorf("GiveUpSystemMessageAfter (%v) and WatchDetector.AcceptableHeartbeatPause (%v) must not be negative",
+			s.GiveUpSystemMessageAfter, s.WatchDetector.AcceptableHeartbeatPause)
+	}
+	for _, n := range []struct {
+		name string
+		n    int
+	}{
+		{"Backlog", s.Backlog}, {"SendBufferSize", s.SendBufferSize}, {"ReceiveBufferSize", s.ReceiveBufferSize},
+		{"BatchingMaxPendingWrites", s.BatchingMaxPendingWrites}, {"SystemMessageBufferSize", s.SystemMessageBufferSize},
+		{"ResendLimit", s.ResendLimit}, {"PendingSendLimit", s.PendingSendLimit}, {"StashLimit", s.StashLimit},
+		{"SystemMessageReceiveWindow", s.SystemMessageReceiveWindow}, {"HoldLimit", s.HoldLimit},
+		{"WatchDetector.MaxSampleSize", s.WatchDetector.MaxSampleSize},
+	} {
+		if n.n < 1 {
+			return fmt.Errorf("%s is %d, the least is 1", n.name, n.n)
+		}
+	}
+	if !(s.WatchDetector.Threshold > 0) {
+		return fmt.Errorf("WatchDetector.Threshold is %v: it has to be above 0", s.WatchDetector.Threshold)
 	}
 	return s.TLS.check()
 }
 
-// assoc are the settings as package assoc wants them.
+// assoc are the settings that package assoc decides by.
 func (s *Settings) assoc() assoc.Settings {
 	return assoc.Settings{
-		Hostname:                 s.Hostname,
-		Port:                     s.Port,
-		PublicHostname:           s.PublicHostname,
-		PublicPort:               s.PublicPort,
-		ConnectionTimeout:        s.ConnectionTimeout,
-		SendBufferSize:           s.SendBufferSize,
-		ReceiveBufferSize:        s.ReceiveBufferSize,
-		Backlog:                  s.Backlog,
-		TCPNoDelay:               s.TCPNoDelay,
-		TCPKeepAlive:             s.TCPKeepAlive,
-		MaximumFrameSize:         s.MaximumFrameSize,
-		BigEndian:                s.BigEndian,
-		BatchingMaxPendingWrites: s.BatchingMaxPendingWrites,
-		TLS: assoc.TLSSettings{
-			Enable: s.TLS.Enable, SuppressValidation: s.TLS.SuppressValidation,
-			RequireMutualAuthentication: s.TLS.RequireMutualAuthentication, ValidateCertificateHostname: s.TLS.ValidateCertificateHostname,
-		},
+		MaximumFrameSize:                    s.MaximumFrameSize,
+		ConnectionTimeout:                   s.ConnectionTimeout,
 		HandshakeTimeout:                    s.HandshakeTimeout,
 		HeartbeatInterval:                   s.HeartbeatInterval,
 		AcceptableHeartbeatPause:            s.AcceptableHeartbeatPause,
@@ -182,74 +271,13 @@ func (s *Settings) assoc() assoc.Settings {
 		RetryGateClosedFor:                  s.RetryGateClosedFor,
 		PruneQuarantineMarkerAfter:          s.PruneQuarantineMarkerAfter,
 		QuarantineAfterSilence:              s.QuarantineAfterSilence,
-		StartupTimeout:                      s.StartupTimeout,
-		ShutdownTimeout:                     s.ShutdownTimeout,
 		FlushWaitOnShutdown:                 s.FlushWaitOnShutdown,
-		CommandAckTimeout:                   s.CommandAckTimeout,
-		LogBufferSizeExceeding:              s.LogBufferSizeExceeding,
 		SystemMessageBufferSize:             s.SystemMessageBufferSize,
 		SystemMessageAckPiggybackTimeout:    s.SystemMessageAckPiggybackTimeout,
 		ResendInterval:                      s.ResendInterval,
 		ResendLimit:                         s.ResendLimit,
 		InitialSystemMessageDeliveryTimeout: s.InitialSystemMessageDeliveryTimeout,
 		GiveUpSystemMessageAfter:            s.GiveUpSystemMessageAfter,
-		WatchHeartbeatInterval:              s.WatchHeartbeatInterval,
-		WatchUnreachableReaperInterval:      s.WatchUnreachableReaperInterval,
-		WatchExpectedResponseAfter:          s.WatchExpectedResponseAfter,
-		WatchDetector:                       assoc.PhiSettings(s.WatchDetector),
-		UntrustedMode:                       s.UntrustedMode,
-		TrustedSelectionPaths:               s.TrustedSelectionPaths,
-		PendingSendLimit:                    s.PendingSendLimit,
-		SystemMessageReceiveWindow:          s.SystemMessageReceiveWindow,
-		HoldLimit:                           s.HoldLimit,
-		StashLimit:                          s.StashLimit,
-	}
-}
-
-func settingsOf(s assoc.Settings) Settings {
-	return Settings{
-		Hostname:                 s.Hostname,
-		Port:                     s.Port,
-		PublicHostname:           s.PublicHostname,
-		PublicPort:               s.PublicPort,
-		ConnectionTimeout:        s.ConnectionTimeout,
-		SendBufferSize:           s.SendBufferSize,
-		ReceiveBufferSize:        s.ReceiveBufferSize,
-		Backlog:                  s.Backlog,
-		TCPNoDelay:               s.TCPNoDelay,
-		TCPKeepAlive:             s.TCPKeepAlive,
-		MaximumFrameSize:         s.MaximumFrameSize,
-		BigEndian:                s.BigEndian,
-		BatchingMaxPendingWrites: s.BatchingMaxPendingWrites,
-		TLS: TLSSettings{
-			Enable: s.TLS.Enable, SuppressValidation: s.TLS.SuppressValidation,
-			RequireMutualAuthentication: s.TLS.RequireMutualAuthentication, ValidateCertificateHostname: s.TLS.ValidateCertificateHostname,
-		},
-		HandshakeTimeout:                    s.HandshakeTimeout,
-		HeartbeatInterval:                   s.HeartbeatInterval,
-		AcceptableHeartbeatPause:            s.AcceptableHeartbeatPause,
-		BackoffInterval:                     s.BackoffInterval,
-		UsePassiveConnections:               s.UsePassiveConnections,
-		RetryGateClosedFor:                  s.RetryGateClosedFor,
-		PruneQuarantineMarkerAfter:          s.PruneQuarantineMarkerAfter,
-		QuarantineAfterSilence:              s.QuarantineAfterSilence,
-		StartupTimeout:                      s.StartupTimeout,
-		ShutdownTimeout:                     s.ShutdownTimeout,
-		FlushWaitOnShutdown:                 s.FlushWaitOnShutdown,
-		CommandAckTimeout:                   s.CommandAckTimeout,
-		LogBufferSizeExceeding:              s.LogBufferSizeExceeding,
-		SystemMessageBufferSize:             s.SystemMessageBufferSize,
-		SystemMessageAckPiggybackTimeout:    s.SystemMessageAckPiggybackTimeout,
-		ResendInterval:                      s.ResendInterval,
-		ResendLimit:                         s.ResendLimit,
-		InitialSystemMessageDeliveryTimeout: s.InitialSystemMessageDeliveryTimeout,
-		GiveUpSystemMessageAfter:            s.GiveUpSystemMessageAfter,
-		WatchHeartbeatInterval:              s.WatchHeartbeatInterval,
-		WatchUnreachableReaperInterval:      s.WatchUnreachableReaperInterval,
-		WatchExpectedResponseAfter:          s.WatchExpectedResponseAfter,
-		WatchDetector:                       PhiSettings(s.WatchDetector),
-		UntrustedMode:                       s.UntrustedMode,
-		TrustedSelectionPaths:               s.TrustedSelectionPaths,
 		PendingSendLimit:                    s.PendingSendLimit,
 		SystemMessageReceiveWindow:          s.SystemMessageReceiveWindow,
 		HoldLimit:                           s.HoldLimit,

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/actua/actua/actor"
-	"github.com/actua/actua/actor/internal/assoc"
 )
 
 // TestRow39SettingsCheck has what cannot work refused by name.
@@ -79,24 +78,62 @@ func TestRow39SettingsDefaults(t *testing.T) {
 	}
 }
 
-// TestRow39SettingsArrive gives every setting a value of its own, there and back again.
-func TestRow39SettingsArrive(t *testing.T) {
-	var in assoc.Settings
-	n := 0
-	fill(reflect.ValueOf(&in).Elem(), &n)
-	out := settingsOf(in)
-	if back := out.assoc(); !reflect.DeepEqual(back, in) {
-		t.Errorf("%+v\nbecame\n%+v", in, back)
-	}
-	theirs, ours := flat(in), flat(out)
-	for name, v := range theirs {
-		if !reflect.DeepEqual(ours[name], v) {
-			t.Errorf("%s is %v, want %v", name, ours[name], v)
+// TestRow39SettingsCheckEach breaks each setting that can be broken: the error names it.
+func TestRow39SettingsCheckEach(t *testing.T) {
+	unbreakable := map[string]bool{"GiveUpSystemMessageAfter": true, "LogBufferSizeExceeding": true}
+	zero := map[string]bool{"Port": true, "PublicPort": true, "AcceptableHeartbeatPause": true}
+	var try func(prefix string, v func(s *Settings) reflect.Value)
+	try = func(prefix string, v func(s *Settings) reflect.Value) {
+		var d Settings
+		typ := v(&d).Type()
+		for i := range typ.NumField() {
+			field, name := func(s *Settings) reflect.Value { return v(s).Field(i) }, prefix+typ.Field(i).Name
+			s := DefaultSettings()
+			switch f := field(&s); f.Kind() {
+			case reflect.Struct:
+				try(name+".", field)
+				continue
+			case reflect.Int, reflect.Int64:
+				if f.SetInt(-1); unbreakable[name] && name == "LogBufferSizeExceeding" {
+					continue
+				}
+			case reflect.Float64:
+				f.SetFloat(-1)
+			default:
+				continue
+			}
+			if err := s.Check(); err == nil || !strings.Contains(err.Error(), typ.Field(i).Name) {
+				t.Errorf("%s below 0: %v", name, err)
+			}
+			if f := field(&s); !zero[typ.Field(i).Name] && !unbreakable[name] && f.Kind() != reflect.Float64 {
+				if f.SetInt(0); s.Check() == nil {
+					t.Errorf("%s of 0 is accepted", name)
+				}
+			}
 		}
 	}
-	for name := range ours {
-		if _, ok := theirs[name]; !ok && !strings.HasPrefix(name, "TLS.") {
-			t.Errorf("%s reaches nobody", name)
+	try("", func(s *Settings) reflect.Value { return reflect.ValueOf(s).Elem() })
+	s := DefaultSettings()
+	if s.MaximumFrameSize = minFrameSize - 1; s.Check() == nil {
+		t.Error("a frame limit below 32000 is accepted")
+	}
+	if s.MaximumFrameSize = minFrameSize; s.Check() != nil {
+		t.Error("a frame limit of 32000 is refused")
+	}
+}
+
+// TestRow39SettingsArrive gives every setting a value of its own: each that package assoc has gets the value of its namesake.
+func TestRow39SettingsArrive(t *testing.T) {
+	var in Settings
+	n := 0
+	fill(reflect.ValueOf(&in).Elem(), &n)
+	ours, theirs := flat(in), flat(in.assoc())
+	if len(theirs) == 0 {
+		t.Error("package assoc has no settings")
+	}
+	for name, v := range theirs {
+		if !reflect.DeepEqual(ours[name], v) {
+			t.Errorf("%s is %v, want %v", name, v, ours[name])
 		}
 	}
 }
@@ -115,7 +152,7 @@ func fill(v reflect.Value, n *int) {
 			f.SetFloat(float64(*n))
 		case reflect.Slice:
 			f.Set(reflect.ValueOf([]string{strings.Repeat("y", *n)}))
-		default:
+		case reflect.Int, reflect.Int64:
 			f.SetInt(int64(*n))
 		}
 	}

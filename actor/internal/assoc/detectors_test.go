@@ -101,7 +101,7 @@ func TestRow39PhiDetector(t *testing.T) {
 		t.Error("the pause is not respected")
 	}
 	// The detector of remote watch with its defaults: between 10 and 13 s.
-	w := NewPhiDetector(DefaultSettings().WatchDetector)
+	w := NewPhiDetector(defaultPhi())
 	for now = 0; now < time.Minute; now += time.Second {
 		w.Heartbeat(now)
 	}
@@ -140,7 +140,7 @@ func TestRow39PhiWindow(t *testing.T) {
 }
 
 func TestDetectorAllocations(t *testing.T) {
-	d, p, now := NewDeadlineDetector(1, 1), NewPhiDetector(DefaultSettings().WatchDetector), time.Duration(0)
+	d, p, now := NewDeadlineDetector(1, 1), NewPhiDetector(defaultPhi()), time.Duration(0)
 	if n := testing.AllocsPerRun(1000, func() {
 		now += time.Second
 		d.Heartbeat(now)

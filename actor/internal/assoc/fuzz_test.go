@@ -26,7 +26,7 @@ func FuzzConn(f *testing.F) {
 	f.Add([]byte{1, 1, 2, 2, 2, 2, 8, 200, 4, 5, 6})
 	f.Fuzz(func(t *testing.T, input []byte) {
 		in := bytesOf(input[:min(len(input), 4000)])
-		set := DefaultSettings()
+		set := defaultSettings()
 		set.HoldLimit, set.MaximumFrameSize = 200, 100
 		now := time.Duration(0)
 		var c *Conn
@@ -121,7 +121,7 @@ func FuzzRemote(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 2, 3, 2, 3, 2, 3, 7, 3, 4, 0, 3, 9})
 	f.Fuzz(func(t *testing.T, input []byte) {
 		in := bytesOf(input[:min(len(input), 4000)])
-		set := DefaultSettings()
+		set := defaultSettings()
 		set.PendingSendLimit, set.SystemMessageBufferSize, set.ResendLimit, set.StashLimit = 5, 8, 4, 2
 		set.SystemMessageReceiveWindow = 6
 		if in.next()%4 == 0 {
@@ -260,7 +260,7 @@ func (m *model) look(acts []Action[int, int]) {
 
 // TestRemoteAllocations: a message of either kind there and back, with its acknowledgement, allocates nothing.
 func TestRemoteAllocations(t *testing.T) {
-	set := DefaultSettings()
+	set := defaultSettings()
 	r := NewRemote[int, int](&set, 0)
 	id, _ := r.Inbound(0, 1, nil)
 	var acts []Action[int, int]

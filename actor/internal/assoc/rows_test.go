@@ -167,7 +167,7 @@ dial #5
 
 // Many incarnations of one address: none comes back, and what is remembered is bounded.
 func TestRow14ManyIncarnations(t *testing.T) {
-	set := DefaultSettings()
+	set := defaultSettings()
 	r := NewRemote[string, string](&set, 0)
 	for uid := range UID(100) {
 		if _, acts := r.Inbound(0, uid, nil); r.State() != StateActive {

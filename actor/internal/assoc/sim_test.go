@@ -82,7 +82,7 @@ type envelope struct {
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
-	w := &world{t: t, seed: seed, rnd: rand.New(rand.NewPCG(seed, 40)), set: DefaultSettings()}
+	w := &world{t: t, seed: seed, rnd: rand.New(rand.NewPCG(seed, 40)), set: defaultSettings()}
 	for i, name := range []string{"A", "B"} {
 		w.nodes[i] = &system{w: w, name: name, origin: Origin{"tcp", name, "host", uint32(i + 1)}, nextUser: -1}
 		w.nodes[i].boot()

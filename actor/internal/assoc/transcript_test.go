@@ -45,7 +45,7 @@ func TestTranscripts(t *testing.T) {
 // perform does the commands of a transcript and is the transcript as it comes out.
 func perform(t *testing.T, do func(*stage, []string), text string) string {
 	t.Helper()
-	s := &stage{t: t, set: DefaultSettings()}
+	s := &stage{t: t, set: defaultSettings()}
 	var got strings.Builder
 	for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		switch cmd, is := strings.CutPrefix(line, "> "); {
