@@ -13,7 +13,7 @@ import (
 // has to be woken. Workers without work take from the common queue, and then half of another's.
 //
 // An actor that blocks would hold up what waits in its worker's queue. So a watchman looks at the workers while
-// any of them runs, every millisecond or so, and gives the queue of one that is stuck to a fresh goroutine.
+// any of them runs, about every 2 ms, and gives the queue of one that is stuck to a fresh goroutine.
 type pool struct {
 	workers []*worker
 
@@ -167,7 +167,7 @@ func (w *worker) rouse() {
 	w.started = true
 	epoch := w.epoch
 	w.mu.Unlock()
-	go w.serve(epoch)
+	w.run(epoch)
 }
 
 // serve runs cells until the worker is given to another goroutine or the pool ends.
@@ -236,6 +236,15 @@ func (w *worker) turned(c *cell, epoch uint32, again bool) bool {
 // abandoned goes on after the code of an actor has ended the goroutine. c has failed already and needs a turn.
 func (w *worker) abandoned(c *cell, epoch uint32) {
 	if w.turned(c, epoch, true) {
+		w.run(epoch)
+	}
+}
+
+// run makes a goroutine for the worker's present epoch.
+func (w *worker) run(epoch uint32) {
+	if w.source != nil {
+		go w.read(epoch)
+	} else {
 		go w.serve(epoch)
 	}
 }

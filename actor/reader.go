@@ -46,7 +46,7 @@ func (p *Port) Read(src Source) {
 	}
 	w := &worker{pool: pool, source: src, started: true}
 	pool.addReader(w)
-	go w.read(0)
+	w.run(0)
 }
 
 // turnsEach is how many turns of actors that were not told anything by the batch itself come with it.
@@ -70,10 +70,8 @@ func (w *worker) read(epoch uint32) {
 	normal := false
 	var c *cell
 	defer func() {
-		if !normal { // the code of c has ended the goroutine
-			if w.turned(c, epoch, true) {
-				go w.read(epoch)
-			}
+		if !normal {
+			w.abandoned(c, epoch)
 		}
 	}()
 	w.mu.Lock()

@@ -111,10 +111,6 @@ func (m *watchman) lookAt(w *worker, behind bool) (lost int, moved bool) {
 	epoch := w.epoch
 	w.now = nil
 	w.mu.Unlock()
-	if w.source != nil {
-		go w.read(epoch)
-	} else {
-		go w.serve(epoch)
-	}
+	w.run(epoch)
 	return 1, false
 }

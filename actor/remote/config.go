@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"strconv"
 
 	"github.com/actua/actua/actor"
 	"github.com/actua/actua/actor/serial"
@@ -60,5 +59,3 @@ func (c *Config) Check() error {
 }
 
 const defaultSendLimit = 64 << 20
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -65,7 +66,7 @@ type tryWriter interface {
 type tooLargeError struct{ size, limit int }
 
 func (e *tooLargeError) Error() string {
-	return "the message takes " + itoa(e.size) + " bytes, and a frame holds " + itoa(e.limit)
+	return "the message takes " + strconv.Itoa(e.size) + " bytes, and a frame holds " + strconv.Itoa(e.limit)
 }
 
 func (r *Remoting) newConn(nc net.Conn, role assoc.Role, proto *assoc.Conn) *conn {

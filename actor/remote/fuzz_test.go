@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -88,8 +89,8 @@ func TestOddFrames(t *testing.T) {
 		delivered bool
 	}{
 		{"an ordinary message", text("/user/x").bytes(addr), lives, true},
-		{"a recipient of another system", text("akka.tcp://Other@127.0.0.1:" + itoa(a.address.Port()) + "/user/x").bytes(addr), lives, false},
-		{"another name of the host", text("akka.tcp://S@localhost:" + itoa(a.address.Port()) + "/user/x").bytes(addr), lives, false},
+		{"a recipient of another system", text("akka.tcp://Other@127.0.0.1:" + strconv.Itoa(a.address.Port()) + "/user/x").bytes(addr), lives, false},
+		{"another name of the host", text("akka.tcp://S@localhost:" + strconv.Itoa(a.address.Port()) + "/user/x").bytes(addr), lives, false},
 		{"the local form", text("akka://S/user/x").bytes(addr), lives, true},
 		{"a recipient that is no path", text("nonsense").bytes(addr), lives, false},
 		{"no sender", with(text("/user/x"), func(f *oddFrame) { f.noSender = true }), lives, true},

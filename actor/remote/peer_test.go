@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"strconv"
 	"testing"
 	"time"
 
@@ -128,7 +129,7 @@ func dialRaw(t testing.TB, to actor.Address, port, uid int) *rawPeer {
 
 func dialTCP(t testing.TB, to actor.Address) net.Conn {
 	t.Helper()
-	nc, err := net.DialTimeout("tcp", net.JoinHostPort(to.Host(), itoa(to.Port())), watchWait)
+	nc, err := net.DialTimeout("tcp", net.JoinHostPort(to.Host(), strconv.Itoa(to.Port())), watchWait)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,5 +162,5 @@ func rawListener(t testing.TB, shake bool) (address string, port int, come chan 
 			come <- p
 		}
 	}()
-	return "akka.tcp://R@127.0.0.1:" + itoa(port), port, come
+	return "akka.tcp://R@127.0.0.1:" + strconv.Itoa(port), port, come
 }

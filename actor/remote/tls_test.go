@@ -16,6 +16,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -305,7 +306,7 @@ func secured(t *testing.T, a actor.Address) actor.Address {
 
 func rawDial(t *testing.T, a actor.Address) net.Conn {
 	t.Helper()
-	nc, err := net.Dial("tcp", net.JoinHostPort(a.Host(), itoa(a.Port())))
+	nc, err := net.Dial("tcp", net.JoinHostPort(a.Host(), strconv.Itoa(a.Port())))
 	if err != nil {
 		t.Fatal(err)
 	}

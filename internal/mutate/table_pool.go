@@ -65,7 +65,7 @@ func init() {
 		},
 		{
 			name: "a worker whose goroutine an actor ended gets no other", pkg: actors, cases: `^TestDispatcherGoexit/pool$`,
-			edits: []edit{{workersF, "	if w.turned(c, epoch, true) {\n		go w.serve(epoch)\n	}", "	w.turned(c, epoch, true)"}},
+			edits: []edit{{workersF, "	if w.turned(c, epoch, true) {\n		w.run(epoch)\n	}", "	w.turned(c, epoch, true)"}},
 		},
 		{
 			name: "an actor that ended its goroutine gets no other", pkg: actors, cases: `^TestDispatcherGoexit/goroutine$`,
